@@ -1,0 +1,22 @@
+import { randomBytes, randomUUID } from 'node:crypto';
+
+const UUID_PATTERN = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
+
+/** A random identifier (UUID version 4). */
+export function newId(): string {
+  return randomUUID();
+}
+
+/** An identifier that sorts by its time of creation (UUID version 7), for append-only tables. */
+export function newOrderedId(nowMs: number): string {
+  const bytes = randomBytes(16);
+  bytes.writeUIntBE(nowMs, 0, 6);
+  bytes.writeUInt8((bytes.readUInt8(6) & 0x0f) | 0x70, 6);
+  bytes.writeUInt8((bytes.readUInt8(8) & 0x3f) | 0x80, 8);
+  const hex = bytes.toString('hex');
+  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`;
+}
+
+export function isUuid(text: string): boolean {
+  return UUID_PATTERN.test(text);
+}
