@@ -1,0 +1,59 @@
+import { randomBytes } from 'node:crypto';
+import { crc32 } from 'node:zlib';
+import { Secret } from '../kernel/secret.js';
+import type { ApplicationType } from './permissions.js';
+
+const PREFIX = { public: 'key_pub_', private: 'key_pvt_', management: 'key_mgt_' } as const;
+const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
+const RANDOM_LENGTH = 26;
+const CHECKSUM_LENGTH = 6;
+const KEY_LENGTH = 8 + RANDOM_LENGTH + CHECKSUM_LENGTH;
+const KEY_PATTERN = /^key_(pub|pvt|mgt)_[0-9A-Za-z]{32}$/;
+/** Any credential of ours, wherever it stands in a text. */
+const KEY_ANYWHERE = /key_(pub|pvt|mgt|ses|prx)_[0-9A-Za-z]{32}/;
+
+/** A new key: 26 random characters (154 bits) and a checksum, so that a typo is refused without a look-up. */
+export function generateApiKey(type: ApplicationType): Secret<string> {
+  const body = PREFIX[type] + randomBase62(RANDOM_LENGTH);
+  return new Secret(body + checksumOf(body));
+}
+
+/** Shape and checksum. Says nothing about whether the key exists. */
+export function isWellFormedApiKey(text: string): boolean {
+  if (text.length !== KEY_LENGTH || !KEY_PATTERN.test(text)) return false;
+  const split = KEY_LENGTH - CHECKSUM_LENGTH;
+  return checksumOf(text.slice(0, split)) === text.slice(split);
+}
+
+/** The application type a well-formed key was made for. */
+export function applicationTypeOfKey(text: string): ApplicationType | undefined {
+  if (text.startsWith(PREFIX.public)) return 'public';
+  if (text.startsWith(PREFIX.private)) return 'private';
+  return text.startsWith(PREFIX.management) ? 'management' : undefined;
+}
+
+/** Does the text hold something that looks like a credential? Such text is never written to a log. */
+export function containsApiKey(text: string): boolean {
+  return KEY_ANYWHERE.test(text);
+}
+
+function checksumOf(body: string): string {
+  let rest = crc32(body);
+  let digits = '';
+  for (let place = 0; place < CHECKSUM_LENGTH; place += 1) {
+    digits = ALPHABET.charAt(rest % 62) + digits;
+    rest = Math.floor(rest / 62);
+  }
+  return digits;
+}
+
+function randomBase62(length: number): string {
+  let text = '';
+  while (text.length < length) {
+    for (const byte of randomBytes(length)) {
+      // Bytes from 248 on would make the first characters of the alphabet likelier than the rest.
+      if (byte < 248 && text.length < length) text += ALPHABET.charAt(byte % 62);
+    }
+  }
+  return text;
+}

@@ -1,0 +1,90 @@
+import type { KeyObject } from 'node:crypto';
+import { hashApiKey } from '../crypto/keyed-hash.js';
+import type { Clock } from '../kernel/clock.js';
+import { AppError, storageUnavailable } from '../kernel/errors.js';
+import type { Database } from '../storage/database.js';
+import type { Memory } from '../storage/memory.js';
+import { isWellFormedApiKey } from './api-key.js';
+import { isRightsMacValid } from './application-mac.js';
+import type { ApplicationType } from './permissions.js';
+import { APPLICATION_TYPES, isPermission, mayHold } from './permissions.js';
+import type { Principal } from './principal.js';
+import type { CredentialRow } from './queries.js';
+import { findCredentialByHash } from './queries.js';
+
+/** A key that exists: whose it is and until when it works. */
+export interface Credential {
+  readonly principal: Principal;
+  readonly expiresAtMs: number;
+}
+
+export interface AuthenticateOptions {
+  readonly database: Database;
+  readonly memory: Memory<Credential>;
+  readonly clock: Clock;
+  readonly pepper: KeyObject;
+  readonly rowMacKey: KeyObject;
+  /** Told when a stored row was changed behind the product's back. */
+  readonly onIntegrityFault: (story: { tenantId: string; applicationId: string }) => void;
+}
+
+/** Answers at once for a key it remembers, and with a promise for one it must look up. */
+export type Authenticate = (apiKey: string | undefined) => Principal | Promise<Principal>;
+
+export function createAuthenticate(options: AuthenticateOptions): Authenticate {
+  const { memory, clock, database } = options;
+
+  async function load(hash: Buffer): Promise<Credential | undefined> {
+    const row = await database.lookUp((tx) => findCredentialByHash(tx, hash));
+    return row === undefined ? undefined : { principal: principalOf(row), expiresAtMs: earliestExpiry(row) };
+  }
+
+  function principalOf(row: CredentialRow): Principal {
+    const rights = {
+      tenantId: row.tenant_id,
+      id: row.application_id,
+      type: row.type,
+      permissions: row.permissions,
+      expiresAt: row.application_expires_at,
+    };
+    if (!isApplicationType(row.type) || !isRightsMacValid(options.rowMacKey, rights, row.mac)) {
+      options.onIntegrityFault({ tenantId: row.tenant_id, applicationId: row.application_id });
+      throw storageUnavailable(new Error('the rights of this application were changed outside the product'));
+    }
+    const type = row.type;
+    const permissions = new Set(row.permissions.filter(isPermission).filter((name) => mayHold(type, name)));
+    return { tenantId: row.tenant_id, applicationId: row.application_id, applicationType: type, permissions };
+  }
+
+  function admit(credential: Credential | undefined): Principal {
+    if (credential === undefined || clock.nowMs() >= credential.expiresAtMs) throw invalidApiKey();
+    return credential.principal;
+  }
+
+  return (apiKey) => {
+    if (apiKey === undefined || apiKey === '') throw missingApiKey();
+    if (!isWellFormedApiKey(apiKey)) throw invalidApiKey();
+    const hash = hashApiKey(options.pepper, apiKey);
+    const found = memory.find(hash.toString('latin1'), () => load(hash));
+    return found instanceof Promise ? found.then(admit) : admit(found);
+  };
+}
+
+function missingApiKey(): AppError {
+  return new AppError('missing_api_key', 'The API key header is missing. Send the key of an Application in it.');
+}
+
+function invalidApiKey(): AppError {
+  return new AppError('invalid_api_key', 'The API key is not valid. Check it, or ask for a new one.');
+}
+
+function isApplicationType(text: string): text is ApplicationType {
+  return (APPLICATION_TYPES as readonly string[]).includes(text);
+}
+
+function earliestExpiry(row: CredentialRow): number {
+  return Math.min(
+    row.application_expires_at?.getTime() ?? Number.POSITIVE_INFINITY,
+    row.key_expires_at?.getTime() ?? Number.POSITIVE_INFINITY,
+  );
+}

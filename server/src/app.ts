@@ -1,0 +1,213 @@
+import { randomBytes } from 'node:crypto';
+import type { Credential } from './access/authenticate.js';
+import { createAuthenticate } from './access/authenticate.js';
+import { ensureLogPartitions } from './audit/partitions.js';
+import { record } from './audit/record.js';
+import type { Config } from './config.js';
+import type { Core } from './core.js';
+import { createHeaderNames } from './http/header-names.js';
+import { operatorRoutes } from './http/operator-routes.js';
+import type { HttpServer, HttpServerOptions } from './http/server.js';
+import { createHttpServer } from './http/server.js';
+import type { JobRunner } from './jobs/runner.js';
+import { startJobs } from './jobs/runner.js';
+import type { Clock } from './kernel/clock.js';
+import { storageUnavailable } from './kernel/errors.js';
+import { createMemoryCounter } from './limits/memory-counter.js';
+import type { TenantBody } from './resources/tenants/index.js';
+import { createTenants, purgeOneBatch } from './resources/tenants/index.js';
+import { tenantApiRoutes } from './resources.js';
+import { listenForChanges } from './storage/changes.js';
+import { createMemory } from './storage/memory.js';
+import { ping } from './storage/readiness.js';
+import type { Metrics } from './telemetry/metrics.js';
+import type { ProcessLog } from './telemetry/process-log.js';
+import { VERSION } from './version.js';
+
+export interface AppOptions {
+  readonly config: Config;
+  readonly core: Pick<Core, 'database' | 'keyStore' | 'target'>;
+  readonly clock: Clock;
+  readonly log: ProcessLog;
+  readonly metrics: Metrics;
+}
+
+export interface App {
+  readonly http: HttpServer['fastify'];
+  /** From now on /readyz may say yes. */
+  markReady(): void;
+  /** Finishes requests and jobs. The database stays open. */
+  close(): Promise<void>;
+}
+
+const REMEMBERED_MAX = 10_000;
+const PURGE_REST_MS = 5_000;
+const PARTITIONS_REST_MS = 3_600_000;
+
+/** Builds everything once, by hand, and hands each part what it needs. */
+export function createApp(options: AppOptions): App {
+  const { config, core, clock, log, metrics } = options;
+  const { database, keyStore } = core;
+  let isReady = false;
+  let jobs: JobRunner | undefined;
+
+  const changes = listenForChanges({
+    target: core.target,
+    onChange: ({ kind, tenantId }) => {
+      tenantMemory.forgetTenant(tenantId);
+      if (kind === 'access') {
+        credentialMemory.forgetTenant(tenantId);
+        keyStore.keyring.evict(tenantId);
+      }
+    },
+    onGap: () => {
+      tenantMemory.forgetAll();
+      credentialMemory.forgetAll();
+      keyStore.keyring.clear();
+    },
+  });
+  const memoryOptions = { entriesMax: REMEMBERED_MAX, isTrusted: changes.isHearing };
+  const tenantMemory = createMemory<TenantBody>({ ...memoryOptions, tenantOf: ({ id }) => id });
+  const credentialMemory = createMemory<Credential>({
+    ...memoryOptions,
+    tenantOf: ({ principal }) => principal.tenantId,
+  });
+
+  const tenants = createTenants({
+    database,
+    keyStore,
+    memory: tenantMemory,
+    forgetAccess: credentialMemory.forgetTenant,
+    onDeleted: (tenantId, act) => {
+      log.security.warn(
+        { event: 'tenant_deleted', tenantId, actor: act.actor?.id, traceId: act.traceId },
+        'tenant deleted',
+      );
+      jobs?.wake('purge');
+    },
+  });
+  const tenantRoutes = tenantApiRoutes({
+    database,
+    systemKeys: keyStore.systemKeys,
+    tenants,
+    includedMonthlyActiveTokens: config.includedMonthlyActiveTokens,
+  });
+  const checkReady = async (): Promise<void> => {
+    if (!isReady) throw storageUnavailable(new Error('still starting'));
+    await ping(database);
+  };
+
+  const server = createHttpServer({
+    clock,
+    headerNames: createHeaderNames(config.headerPrefixes),
+    trustedProxies: config.trustedProxies,
+    rateCounter: config.rateLimits === 'on' ? createMemoryCounter({ clock, seed: randomBytes(8) }) : undefined,
+    inFlightMax: config.requestsInFlightMax,
+    routes: [...tenantRoutes, ...operatorRoutes({ version: VERSION, checkReady }, tenantRoutes)],
+    authenticate: createAuthenticate({
+      database,
+      memory: credentialMemory,
+      clock,
+      pepper: keyStore.systemKeys.apiKeyPepper,
+      rowMacKey: keyStore.systemKeys.rowMac,
+      onIntegrityFault: (story) =>
+        log.security.error({ event: 'integrity_fault', ...story }, 'application rights were altered'),
+    }),
+    auditRequest: config.audit === 'full' ? createRequestAudit(core) : undefined,
+    ...observers(options),
+  });
+
+  jobs = startJobs({
+    database,
+    jobs: [
+      { name: 'purge', restMs: PURGE_REST_MS, step: () => purgeOneBatch(database) },
+      { name: 'log-partitions', restMs: PARTITIONS_REST_MS, step: () => ensureLogPartitions(database, clock.nowMs()) },
+    ],
+    onFault: (name, error) => log.main.warn({ job: name, err: error }, 'job failed, will try again'),
+  });
+
+  addGauges(metrics, { server, jobs, database, remembered: credentialMemory.size, isHearing: changes.isHearing });
+  const runningJobs = jobs;
+  return {
+    http: server.fastify,
+    markReady() {
+      isReady = true;
+    },
+    async close() {
+      isReady = false;
+      await server.fastify.close();
+      await runningJobs.close();
+      await changes.close();
+    },
+  };
+}
+
+/** Full auditing: reads and refusals get an entry of their own, durable before the answer goes out. */
+function createRequestAudit({ database }: Pick<Core, 'database'>): NonNullable<HttpServerOptions['auditRequest']> {
+  return async (principal, act, route, isDenied) => {
+    const event = isDenied ? route.audit?.onDenied : route.audit?.onRead;
+    if (!event) return;
+    const entityId = route.audit?.entityId === 'tenant' ? principal.tenantId : '*';
+    const outcome = isDenied ? 'denied' : 'success';
+    await database.write(principal.tenantId, (tx) => record(tx, act, { event, entityId, outcome }));
+  };
+}
+
+/** One line a request, and one for each thing an operator has to know about. */
+function observers({
+  clock,
+  log,
+  metrics,
+}: AppOptions): Pick<HttpServerOptions, 'onFinished' | 'onFault' | 'onUnauthenticated'> {
+  return {
+    onFinished(request, response, context) {
+      const elapsedMs = clock.monotonicMs() - context.startedAtMs;
+      metrics.observeRequest(context.route, response.statusCode, elapsedMs / 1_000);
+      log.main.info(
+        {
+          method: request.method,
+          route: context.route,
+          status: response.statusCode,
+          ms: Math.round(elapsedMs * 100) / 100,
+          address: context.sourceAddress,
+          traceId: context.traceId,
+          tenantId: context.principal?.tenantId,
+          applicationId: context.principal?.applicationId,
+        },
+        'request',
+      );
+    },
+    onFault(error, traceId) {
+      log.main.error({ err: error, traceId }, 'request failed');
+    },
+    onUnauthenticated(context, error) {
+      const { traceId, sourceAddress: address, route } = context;
+      log.security.warn({ event: 'unauthenticated', reason: error.code, traceId, address, route }, 'request refused');
+    },
+  };
+}
+
+interface Gauged {
+  readonly server: HttpServer;
+  readonly jobs: JobRunner;
+  readonly database: Core['database'];
+  readonly remembered: () => number;
+  readonly isHearing: () => boolean;
+}
+
+function addGauges(metrics: Metrics, { server, jobs, database, remembered, isHearing }: Gauged): void {
+  const gauge = (name: string, help: string, read: () => number, type: 'gauge' | 'counter' = 'gauge'): void =>
+    metrics.addGauge({ name: `strongroom_${name}`, help, type, read });
+  gauge('http_requests_in_flight', 'Requests being worked on.', server.inFlight);
+  gauge('writes_pending', 'Changes waiting for their commit.', database.writesPending);
+  gauge('credentials_remembered', 'API keys answered from memory.', remembered);
+  gauge('changes_heard', '1 while changes of other processes are heard.', () => (isHearing() ? 1 : 0));
+  gauge('purged_rows_total', 'Rows of deleted tenants removed by this process.', () => jobs.done('purge'), 'counter');
+  gauge('process_resident_memory_bytes', 'Resident memory of this process.', () => process.memoryUsage.rss());
+  gauge('process_cpu_seconds_total', 'CPU time of this process.', cpuSeconds, 'counter');
+}
+
+function cpuSeconds(): number {
+  const { user, system } = process.cpuUsage();
+  return (user + system) / 1_000_000;
+}

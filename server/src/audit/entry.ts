@@ -1,0 +1,28 @@
+import type { EventName } from './events.js';
+
+/** Who acts. What the product does by itself has no actor. */
+export interface Actor {
+  readonly type: 'application' | 'user' | 'session';
+  readonly id: string;
+}
+
+/** One act: who, when, from where. It goes with a request from the first hook to the log entry. */
+export interface Act {
+  readonly actor: Actor | undefined;
+  readonly atMs: number;
+  readonly sourceAddress: string | undefined;
+  readonly traceId: string | undefined;
+}
+
+export type Outcome = 'success' | 'failure' | 'denied';
+
+export interface Entry {
+  readonly event: EventName;
+  readonly entityId: string;
+  readonly outcome: Outcome;
+}
+
+/** An act of the operator's own, from the command line. */
+export function operatorAct(atMs: number): Act {
+  return { actor: undefined, atMs, sourceAddress: undefined, traceId: undefined };
+}

@@ -1,0 +1,34 @@
+import { newOrderedId } from '../kernel/ids.js';
+import type { TenantTx } from '../storage/scope.js';
+import { statement } from '../storage/statement.js';
+import type { Act, Entry } from './entry.js';
+import { EVENTS } from './events.js';
+
+const INSERT_LOG = statement<never>(
+  'insert_log',
+  `INSERT INTO logs (tenant_id, created_at, id, actor_type, actor_id, entity_type, entity_id, operation, message,
+                     outcome, source_address, trace_id)
+   VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)`,
+);
+
+/**
+ * Writes one entry into the transaction of the change it is about: both are committed, or neither. Taking an open
+ * transaction is the point; there is no other way to write an entry.
+ */
+export async function record(tx: TenantTx, act: Act, entry: Entry): Promise<void> {
+  const event = EVENTS[entry.event];
+  await tx.run(INSERT_LOG, [
+    tx.tenantId,
+    new Date(act.atMs),
+    newOrderedId(act.atMs),
+    act.actor?.type ?? null,
+    act.actor?.id ?? null,
+    event.entityType,
+    entry.entityId,
+    event.operation,
+    event.message,
+    entry.outcome,
+    act.sourceAddress ?? null,
+    act.traceId ?? null,
+  ]);
+}

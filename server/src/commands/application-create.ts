@@ -1,0 +1,58 @@
+import type { ApplicationType } from '../access/permissions.js';
+import { APPLICATION_TYPES } from '../access/permissions.js';
+import { operatorAct } from '../audit/entry.js';
+import { systemClock } from '../kernel/clock.js';
+import { validationFailed } from '../kernel/errors.js';
+import { isUuid } from '../kernel/ids.js';
+import { createApplication } from '../resources/applications/index.js';
+import { findTenantById } from '../resources/tenants/index.js';
+import type { Command } from './command.js';
+import { withCore } from './with-core.js';
+
+export const applicationCreate: Command = {
+  name: 'application create',
+  summary: 'Make an Application in a Tenant; prints its key, once',
+  flags: {
+    tenant: { type: 'string', placeholder: 'tenant id', about: 'Tenant it belongs to', isRequired: true },
+    type: { type: 'string', placeholder: 'type', about: APPLICATION_TYPES.join(', '), isRequired: true },
+    permission: {
+      type: 'string',
+      placeholder: 'name',
+      about: 'A permission, such as tenant:read; GET /permissions lists them',
+      isRequired: true,
+      isRepeatable: true,
+    },
+    name: { type: 'string', placeholder: 'text', about: 'Name of the Application; its type without it' },
+    json: { type: 'boolean', about: 'Print id and key as one JSON object' },
+  },
+  run: (flags, output) =>
+    withCore('application create', async ({ database, keyStore }) => {
+      const tenantId = flags.text('tenant')?.toLowerCase() ?? '';
+      const type = checkedType(flags.text('type'));
+      const isKnown = isUuid(tenantId) && (await database.read(tenantId, findTenantById)) !== undefined;
+      if (!isKnown)
+        throw validationFailed({ tenant: ['is not the id of a Tenant; strongroom tenant list shows them'] });
+      const act = operatorAct(systemClock.nowMs());
+      const application = {
+        name: flags.text('name') ?? `${type} application`,
+        type,
+        permissions: flags.all('permission'),
+      };
+      const { id, key } = await database.write(tenantId, (tx) =>
+        createApplication(tx, keyStore.systemKeys, act, application),
+      );
+      if (flags.isSet('json')) {
+        output.print(JSON.stringify({ id, key: key.reveal() }));
+      } else {
+        output.say(`Application ${id}. Its key is shown only now:`);
+        output.print(key.reveal());
+      }
+      return 0;
+    }),
+};
+
+function checkedType(text: string | undefined): ApplicationType {
+  const type = APPLICATION_TYPES.find((candidate) => candidate === text);
+  if (!type) throw validationFailed({ type: [`must be one of ${APPLICATION_TYPES.join(', ')}`] });
+  return type;
+}

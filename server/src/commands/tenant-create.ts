@@ -1,0 +1,40 @@
+import { operatorAct } from '../audit/entry.js';
+import { systemClock } from '../kernel/clock.js';
+import { validationFailed } from '../kernel/errors.js';
+import { isUuid, newId } from '../kernel/ids.js';
+import { codePointLength, hasForbiddenCharacters, isBlank } from '../kernel/text.js';
+import { createTenant, isUser } from '../resources/tenants/index.js';
+import type { Command } from './command.js';
+import { withCore } from './with-core.js';
+
+const NAME_LENGTH_MAX = 200;
+
+export const tenantCreate: Command = {
+  name: 'tenant create',
+  summary: 'Make a Tenant and its keys; prints its id',
+  flags: {
+    name: { type: 'string', placeholder: 'text', about: 'Name of the Tenant, 1 to 200 characters', isRequired: true },
+    owner: { type: 'string', placeholder: 'user id', about: 'User that owns it; a new one is made without it' },
+  },
+  run: (flags, output) =>
+    withCore('tenant create', async ({ database, keyStore }) => {
+      const name = checkedName(flags.text('name') ?? '');
+      const owner = flags.text('owner')?.toLowerCase();
+      if (owner !== undefined && !(isUuid(owner) && (await database.lookUp((tx) => isUser(tx, owner))))) {
+        throw validationFailed({ owner: ['is not the id of a user'] });
+      }
+      const tenantId = newId();
+      const act = operatorAct(systemClock.nowMs());
+      const tenant = { name, ownerId: owner ?? newId(), isNewOwner: owner === undefined };
+      await database.write(tenantId, (tx) => createTenant(tx, keyStore, act, tenant));
+      output.print(tenantId);
+      return 0;
+    }),
+};
+
+function checkedName(name: string): string {
+  if (isBlank(name) || hasForbiddenCharacters(name) || codePointLength(name) > NAME_LENGTH_MAX) {
+    throw validationFailed({ name: [`must be 1 to ${NAME_LENGTH_MAX} characters and not blank`] });
+  }
+  return name;
+}

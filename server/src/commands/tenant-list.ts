@@ -1,0 +1,35 @@
+import { formatDate } from '../kernel/dates.js';
+import type { TenantRow } from '../resources/tenants/index.js';
+import { listTenants } from '../resources/tenants/index.js';
+import type { Command } from './command.js';
+import { withCore } from './with-core.js';
+
+const PAGE_ROWS = 1_000;
+const BEFORE_ALL = { createdAt: new Date(0), id: '00000000-0000-0000-0000-000000000000' };
+
+export const tenantList: Command = {
+  name: 'tenant list',
+  summary: 'List every Tenant, oldest first',
+  flags: { json: { type: 'boolean', about: 'One JSON object a line' } },
+  run: (flags, output) =>
+    withCore('tenant list', async ({ database }) => {
+      const show = flags.isSet('json') ? asJson : asText;
+      let after = BEFORE_ALL;
+      for (;;) {
+        const from = after;
+        const page = await database.lookUp((tx) => listTenants(tx, from, PAGE_ROWS));
+        for (const tenant of page) output.print(show(tenant));
+        const last = page.at(-1);
+        if (!last || page.length < PAGE_ROWS) return 0;
+        after = { createdAt: last.created_at, id: last.id };
+      }
+    }),
+};
+
+function asText({ id, created_at, name }: TenantRow): string {
+  return `${id}  ${formatDate(created_at.getTime())}  ${name}`;
+}
+
+function asJson({ id, owner_id, name, created_at }: TenantRow): string {
+  return JSON.stringify({ id, owner_id, name, created_at: formatDate(created_at.getTime()) });
+}

@@ -1,0 +1,249 @@
+import { applicationTypeOfKey, isWellFormedApiKey } from './access/api-key.js';
+import { EXIT, ExitError } from './kernel/exit.js';
+import { Secret } from './kernel/secret.js';
+import { parseTrustedProxies } from './limits/client-address.js';
+
+const PREFIX_PATTERN = /^[A-Za-z][A-Za-z0-9]{0,19}$/;
+const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
+
+interface Setting<T> {
+  readonly name: string;
+  /** As the operator would write it; undefined where there is none. */
+  readonly fallback: string | undefined;
+  readonly about: string;
+  readonly isSecret?: true;
+  /** Throws a sentence that says what a good value looks like, never the value. */
+  readonly parse: (text: string) => T;
+}
+
+function setting<T>(row: Setting<T>): Setting<T> {
+  return row;
+}
+
+/** Every setting there is: name, default, meaning. The reference page is checked against this table. */
+export const SETTINGS = {
+  env: setting({
+    name: 'STRONGROOM_ENV',
+    fallback: 'development',
+    about: '`production` turns unsafe settings into errors at start',
+    parse: oneOf(['development', 'production']),
+  }),
+  host: setting({
+    name: 'STRONGROOM_HOST',
+    fallback: '127.0.0.1',
+    about: 'Address the API listens on; `0.0.0.0` for every interface',
+    parse: (text) => text,
+  }),
+  port: setting({
+    name: 'STRONGROOM_PORT',
+    fallback: '8080',
+    about: 'Port of the API; 0 picks a free one',
+    parse: port,
+  }),
+  dataDir: setting({
+    name: 'STRONGROOM_DATA_DIR',
+    fallback: './.strongroom',
+    about: 'Folder of the embedded database and of the local root key',
+    parse: (text) => text,
+  }),
+  databaseUrl: setting({
+    name: 'STRONGROOM_DATABASE_URL',
+    fallback: undefined,
+    about: 'PostgreSQL server (15 or newer) to use instead of the embedded one, as the login of the service',
+    isSecret: true,
+    parse: postgresUrl,
+  }),
+  migrationDatabaseUrl: setting({
+    name: 'STRONGROOM_MIGRATION_DATABASE_URL',
+    fallback: undefined,
+    about: 'The same server as the owner of the schema: migrations then run at start',
+    isSecret: true,
+    parse: postgresUrl,
+  }),
+  postgresBinDir: setting({
+    name: 'STRONGROOM_POSTGRES_BIN_DIR',
+    fallback: undefined,
+    about: 'Folder with `initdb` and `postgres` to use for the embedded server instead of the bundled ones',
+    parse: (text) => text,
+  }),
+  rootKey: setting({
+    name: 'STRONGROOM_ROOT_KEY',
+    fallback: undefined,
+    about: 'The root key itself, as `strongroom root-key generate` prints it',
+    isSecret: true,
+    parse: (text) => new Secret(text),
+  }),
+  rootKeyFile: setting({
+    name: 'STRONGROOM_ROOT_KEY_FILE',
+    fallback: undefined,
+    about: 'File that holds the root key; readable by the service alone (mode 0600)',
+    parse: (text) => text,
+  }),
+  headerPrefixes: setting({
+    name: 'STRONGROOM_HEADER_PREFIXES',
+    fallback: 'SVC',
+    about: 'Accepted prefixes of our header names, for example `SVC,BT`; `SVC` always works',
+    parse: headerPrefixes,
+  }),
+  trustedProxies: setting({
+    name: 'STRONGROOM_TRUSTED_PROXIES',
+    fallback: '',
+    about: 'Addresses and networks whose `X-Forwarded-For` is believed, for example `10.0.0.0/8,loopback`',
+    parse: (text) => parseTrustedProxies(listOf(text)),
+  }),
+  rateLimits: setting({
+    name: 'STRONGROOM_RATE_LIMITS',
+    fallback: 'on',
+    about: '`off` only to measure: it lifts every rate limit',
+    parse: oneOf(['on', 'off']),
+  }),
+  audit: setting({
+    name: 'STRONGROOM_AUDIT',
+    fallback: 'standard',
+    about: '`full` also logs reads of management entities and denied requests',
+    parse: oneOf(['standard', 'full']),
+  }),
+  includedMonthlyActiveTokens: setting({
+    name: 'STRONGROOM_INCLUDED_MONTHLY_ACTIVE_TOKENS',
+    fallback: '1000',
+    about: 'Monthly active tokens the plan of a tenant includes, shown in its usage report',
+    parse: integerBetween(0, Number.MAX_SAFE_INTEGER),
+  }),
+  bootstrapApiKey: setting({
+    name: 'STRONGROOM_BOOTSTRAP_API_KEY',
+    fallback: undefined,
+    about: 'Key of the first management Application, for scripts; made by `strongroom key generate`',
+    isSecret: true,
+    parse: bootstrapApiKey,
+  }),
+  metricsHost: setting({
+    name: 'STRONGROOM_METRICS_HOST',
+    fallback: '127.0.0.1',
+    about: 'Address the metrics listener binds',
+    parse: (text) => text,
+  }),
+  metricsPort: setting({
+    name: 'STRONGROOM_METRICS_PORT',
+    fallback: undefined,
+    about: 'Port of the Prometheus metrics; no listener without it',
+    parse: port,
+  }),
+  requestsInFlightMax: setting({
+    name: 'STRONGROOM_REQUESTS_IN_FLIGHT_MAX',
+    fallback: '1000',
+    about: 'Requests worked on at once; past it the answer is 503 `overloaded`',
+    parse: integerBetween(1, 100_000),
+  }),
+  logLevel: setting({
+    name: 'STRONGROOM_LOG_LEVEL',
+    fallback: 'info',
+    about: `Least severe line that is written: ${LOG_LEVELS.map((level) => `\`${level}\``).join(', ')}`,
+    parse: oneOf(LOG_LEVELS),
+  }),
+};
+
+type ValueOf<S> = S extends Setting<infer T> ? T : never;
+type Optional =
+  | 'databaseUrl'
+  | 'migrationDatabaseUrl'
+  | 'postgresBinDir'
+  | 'rootKey'
+  | 'rootKeyFile'
+  | 'bootstrapApiKey'
+  | 'metricsPort';
+
+export type Config = Readonly<
+  { [K in Exclude<keyof typeof SETTINGS, Optional>]: ValueOf<(typeof SETTINGS)[K]> } & {
+    [K in Optional]: ValueOf<(typeof SETTINGS)[K]> | undefined;
+  }
+>;
+
+/** Reads every setting once, or reports every fault at once. Nothing else in the product reads the environment. */
+export function readConfig(env: Readonly<Record<string, string | undefined>> = process.env): Config {
+  const faults: string[] = [];
+  const values: Record<string, unknown> = {};
+  for (const [key, row] of Object.entries(SETTINGS)) {
+    const text = env[row.name] || row.fallback;
+    if (text === undefined) continue;
+    try {
+      values[key] = row.parse(text);
+    } catch (error) {
+      faults.push(`${row.name} ${error instanceof Error ? error.message : 'is not valid.'}`);
+    }
+  }
+  const config = Object.freeze(values) as Config; // Every key of the table was parsed or is a fault below.
+  faults.push(...contradictions(config));
+  if (faults.length > 0)
+    throw new ExitError(EXIT.configuration, `The settings are not usable:\n  ${faults.join('\n  ')}`);
+  return config;
+}
+
+/** Names that look like ours but are none: most often a typo. */
+export function unknownSettings(env: Readonly<Record<string, string | undefined>> = process.env): string[] {
+  const known = new Set(Object.values(SETTINGS).map(({ name }) => name));
+  return Object.keys(env).filter((name) => name.startsWith('STRONGROOM_') && !known.has(name));
+}
+
+function contradictions(config: Config): string[] {
+  const faults: string[] = [];
+  if (config.rootKey && config.rootKeyFile) {
+    faults.push('STRONGROOM_ROOT_KEY and STRONGROOM_ROOT_KEY_FILE are both set. Keep one.');
+  }
+  if (config.migrationDatabaseUrl && !config.databaseUrl) {
+    faults.push('STRONGROOM_MIGRATION_DATABASE_URL needs STRONGROOM_DATABASE_URL beside it.');
+  }
+  if (config.env === 'production' && config.rateLimits === 'off') {
+    faults.push('STRONGROOM_RATE_LIMITS=off is for measuring. Set it to on in production.');
+  }
+  return faults;
+}
+
+function oneOf<const T extends string>(words: readonly T[]): (text: string) => T {
+  return (text) => {
+    const word = words.find((candidate) => candidate === text);
+    if (word === undefined) throw new Error(`must be one of ${words.join(', ')}.`);
+    return word;
+  };
+}
+
+function integerBetween(min: number, max: number): (text: string) => number {
+  return (text) => {
+    const value = Number(text);
+    if (!/^\d+$/.test(text) || value < min || value > max)
+      throw new Error(`must be a whole number from ${min} to ${max}.`);
+    return value;
+  };
+}
+
+function port(text: string): number {
+  return integerBetween(0, 65_535)(text);
+}
+
+function listOf(text: string): string[] {
+  return text
+    .split(',')
+    .map((part) => part.trim())
+    .filter((part) => part !== '');
+}
+
+function headerPrefixes(text: string): readonly string[] {
+  const prefixes = listOf(text).map((prefix) => prefix.toUpperCase());
+  if (prefixes.some((prefix) => !PREFIX_PATTERN.test(prefix))) {
+    throw new Error('must be names of letters and digits, separated by commas, for example SVC,BT.');
+  }
+  return [...new Set(['SVC', ...prefixes])];
+}
+
+function postgresUrl(text: string): string {
+  if (!/^postgres(ql)?:\/\//.test(text) || !URL.canParse(text)) {
+    throw new Error('must be an address such as postgres://user:password@host:5432/strongroom.');
+  }
+  return text;
+}
+
+function bootstrapApiKey(text: string): Secret<string> {
+  if (!isWellFormedApiKey(text) || applicationTypeOfKey(text) !== 'management') {
+    throw new Error('must be a well-formed management key. Make one with strongroom key generate.');
+  }
+  return new Secret(text);
+}

@@ -1,0 +1,90 @@
+import { ensureLogPartitions } from './audit/partitions.js';
+import type { Config } from './config.js';
+import type { KeyStore } from './crypto/key-store.js';
+import { openKeyStore } from './crypto/key-store.js';
+import type { Clock } from './kernel/clock.js';
+import { AppError } from './kernel/errors.js';
+import { EXIT, ExitError } from './kernel/exit.js';
+import type { ConnectionTarget } from './storage/connection.js';
+import type { Database } from './storage/database.js';
+import { createDatabase } from './storage/database.js';
+import { migrate } from './storage/migrate.js';
+import type { StorageOptions } from './storage/open-storage.js';
+import { openStorage } from './storage/open-storage.js';
+import { refuseOldSchema, refusePowerfulLogin } from './storage/readiness.js';
+
+/** What the server and the operator's commands both stand on: a migrated database and its opened keys. */
+export interface Core {
+  readonly database: Database;
+  readonly target: ConnectionTarget;
+  readonly keyStore: KeyStore;
+  readonly warnings: readonly string[];
+  close(): Promise<void>;
+}
+
+export interface CoreOptions {
+  readonly config: Config;
+  readonly clock: Clock;
+  /** Named to whoever finds the data folder in use. */
+  readonly command: string;
+  readonly log: (line: string) => void;
+  readonly onLost: (reason: string) => void;
+  /** Operator commands work beside a running server. */
+  readonly mayJoin?: boolean;
+}
+
+export async function openCore(options: CoreOptions): Promise<Core> {
+  const { config, clock } = options;
+  const storage = await openStorage(storageOptions(options));
+  let database: Database | undefined;
+  try {
+    if (storage.migration) await migrate(storage.migration);
+    database = createDatabase({ target: storage.target, clock });
+    await refuseOldSchema(database);
+    await refusePowerfulLogin(database);
+    const { keyStore, warnings } = await openKeyStore(database, {
+      value: config.rootKey,
+      file: config.rootKeyFile,
+      dataDir: config.dataDir,
+      isProduction: config.env === 'production',
+    });
+    await ensureLogPartitions(database, clock.nowMs());
+    const opened = database;
+    return {
+      database,
+      target: storage.target,
+      keyStore,
+      warnings,
+      async close() {
+        await opened.close();
+        await storage.close();
+      },
+    };
+  } catch (error) {
+    await database?.close();
+    await storage.close();
+    throw asExit(error);
+  }
+}
+
+function storageOptions({ config, command, log, onLost, mayJoin = false }: CoreOptions): StorageOptions {
+  return {
+    dataDir: config.dataDir,
+    databaseUrl: config.databaseUrl,
+    migrationDatabaseUrl: config.migrationDatabaseUrl,
+    postgresBinDir: config.postgresBinDir,
+    command,
+    log,
+    onLost,
+    mayJoin,
+  };
+}
+
+function asExit(error: unknown): unknown {
+  if (!(error instanceof AppError) || error.code !== 'storage_unavailable') return error;
+  return new ExitError(
+    EXIT.unavailable,
+    'The database does not answer. Check that it runs and that its address is right.',
+    error,
+  );
+}

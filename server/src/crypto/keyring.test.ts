@@ -1,0 +1,177 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { AppError } from '../kernel/errors.js';
+import { IntegrityError } from './integrity-error.js';
+import { createKeyring } from './keyring.js';
+import { generateRootKey, parseRootKey } from './root-key.js';
+import { generateTenantKeys, type TenantKeyRow } from './tenant-keys.js';
+
+const rootKey = parseRootKey(generateRootKey().reveal());
+
+/** A key table of which every read can be held back until the test lets it go. */
+function setUp(entriesMax = 10) {
+  const table = new Map<string, readonly TenantKeyRow[]>();
+  const reads: string[] = [];
+  let gate: Promise<void> = Promise.resolve();
+  const keyring = createKeyring({
+    rootKey,
+    entriesMax,
+    async loadRows(tenantId) {
+      reads.push(tenantId);
+      const rows = table.get(tenantId) ?? [];
+      await gate;
+      return rows;
+    },
+  });
+  const replaceKeys = (tenantId: string) => table.set(tenantId, generateTenantKeys(rootKey, tenantId));
+  const holdReads = () => {
+    const { promise, resolve } = deferred();
+    gate = promise;
+    return () => {
+      gate = Promise.resolve();
+      resolve();
+    };
+  };
+  return { keyring, table, reads, replaceKeys, holdReads };
+}
+
+function deferred(): { promise: Promise<void>; resolve: () => void } {
+  let resolve = () => {};
+  const promise = new Promise<void>((settle) => {
+    resolve = settle;
+  });
+  return { promise, resolve };
+}
+
+test('a tenant asked for twice is read once and gives the same keys', async () => {
+  const { keyring, reads, replaceKeys } = setUp();
+  replaceKeys('a');
+  assert.equal(await keyring.forTenant('a'), await keyring.forTenant('a'));
+  assert.deepEqual(reads, ['a']);
+});
+
+test('asked for many times at once, a tenant is read once', async () => {
+  const { keyring, reads, replaceKeys } = setUp();
+  replaceKeys('a');
+  const keys = await Promise.all(Array.from({ length: 50 }, () => keyring.forTenant('a')));
+  assert.equal(new Set(keys).size, 1);
+  assert.deepEqual(reads, ['a']);
+});
+
+test('full, the keyring lets go of the tenant unused for longest', async () => {
+  const { keyring, reads, replaceKeys } = setUp(2);
+  for (const tenantId of ['a', 'b', 'c']) replaceKeys(tenantId);
+  for (const tenantId of ['a', 'b', 'a', 'c']) await keyring.forTenant(tenantId);
+  reads.length = 0;
+  for (const tenantId of ['a', 'c', 'b']) await keyring.forTenant(tenantId);
+  assert.deepEqual(reads, ['b']);
+});
+
+test('many tenants loaded at once do not grow the keyring past its bound', async () => {
+  const { keyring, reads, replaceKeys } = setUp(3);
+  const tenantIds = Array.from({ length: 20 }, (_, index) => `tenant-${index}`);
+  for (const tenantId of tenantIds) replaceKeys(tenantId);
+  await Promise.all(tenantIds.map((tenantId) => keyring.forTenant(tenantId)));
+  reads.length = 0;
+  // From the youngest back, so that what is read again pushes out nothing that is still to be asked for.
+  for (const tenantId of tenantIds.slice(-3)) await keyring.forTenant(tenantId);
+  assert.deepEqual(reads, []);
+  for (const tenantId of tenantIds.slice(0, -3)) await keyring.forTenant(tenantId);
+  assert.equal(reads.length, tenantIds.length - 3);
+});
+
+test('evicted, a tenant is read again and gives what is stored now', async () => {
+  const { keyring, reads, replaceKeys } = setUp();
+  replaceKeys('a');
+  const before = await keyring.forTenant('a');
+  replaceKeys('a');
+  keyring.evict('a');
+  assert.notEqual(await keyring.forTenant('a'), before);
+  assert.deepEqual(reads, ['a', 'a']);
+});
+
+for (const act of ['evict', 'clear'] as const) {
+  test(`${act} during a load: the old keys are not kept, and who asks afterwards gets the new ones`, async () => {
+    const { keyring, reads, replaceKeys, holdReads } = setUp();
+    replaceKeys('a');
+    const release = holdReads();
+    const asked = keyring.forTenant('a');
+    replaceKeys('a');
+    keyring[act]('a');
+    const askedAfterwards = keyring.forTenant('a');
+    release();
+    const [old, fresh] = await Promise.all([asked, askedAfterwards]);
+    assert.notDeepEqual(old.fingerprint.export(), fresh.fingerprint.export());
+    assert.equal(await keyring.forTenant('a'), fresh);
+    assert.deepEqual(reads, ['a', 'a']);
+  });
+}
+
+test('evict during a load that nobody repeats: the old keys are not kept', async () => {
+  const { keyring, reads, replaceKeys, holdReads } = setUp();
+  replaceKeys('a');
+  const release = holdReads();
+  const asked = keyring.forTenant('a');
+  keyring.evict('a');
+  release();
+  await asked;
+  await keyring.forTenant('a');
+  assert.deepEqual(reads, ['a', 'a']);
+});
+
+test('an old load that ends after a newer one does not replace its keys', async () => {
+  const { keyring, replaceKeys, holdReads } = setUp();
+  replaceKeys('a');
+  const releaseOld = holdReads();
+  const asked = keyring.forTenant('a');
+  keyring.evict('a');
+  replaceKeys('a');
+  const releaseNew = holdReads();
+  const askedAfterwards = keyring.forTenant('a');
+  releaseNew();
+  const fresh = await askedAfterwards;
+  releaseOld();
+  await asked;
+  assert.equal(await keyring.forTenant('a'), fresh);
+});
+
+test('503 for a tenant whose keys do not open, with the story as cause; other tenants are served', async () => {
+  const { keyring, table, replaceKeys } = setUp();
+  replaceKeys('a');
+  table.set('broken', generateTenantKeys(rootKey, 'someone-else'));
+  await assert.rejects(keyring.forTenant('broken'), (error) => {
+    assert.ok(error instanceof AppError);
+    assert.equal(error.code, 'storage_unavailable');
+    assert.ok(error.cause instanceof IntegrityError);
+    return true;
+  });
+  assert.equal((await keyring.forTenant('a')).tenantId, 'a');
+});
+
+test('a tenant without keys is an integrity fault, and is served once it has keys', async () => {
+  const { keyring, replaceKeys } = setUp();
+  await assert.rejects(keyring.forTenant('a'), IntegrityError);
+  replaceKeys('a');
+  assert.equal((await keyring.forTenant('a')).tenantId, 'a');
+});
+
+test('a failing store fails every caller who waits, unchanged, and is asked again later', async () => {
+  const outage = new Error('no connection');
+  let isDown = true;
+  const keyring = createKeyring({
+    rootKey,
+    entriesMax: 1,
+    loadRows: async (tenantId) => {
+      if (isDown) throw outage;
+      return generateTenantKeys(rootKey, tenantId);
+    },
+  });
+  const outcomes = await Promise.allSettled([keyring.forTenant('a'), keyring.forTenant('a')]);
+  for (const outcome of outcomes) assert.equal(outcome.status === 'rejected' && outcome.reason, outage);
+  isDown = false;
+  assert.equal((await keyring.forTenant('a')).tenantId, 'a');
+});
+
+test('a keyring without room is refused', () => {
+  for (const entriesMax of [0, -1, 1.5]) assert.throws(() => setUp(entriesMax), /assertion failed/);
+});

@@ -1,0 +1,62 @@
+import { EXIT, ExitError } from '../kernel/exit.js';
+import { openRecord, sealRecord } from './aead.js';
+import { encodeAssociatedData } from './associated-data.js';
+import { deriveMessageKey } from './derive.js';
+import { IntegrityError } from './integrity-error.js';
+import type { RootKey } from './root-key.js';
+
+const KIND = 'root-check';
+const FIELD = 'constant';
+const VERSION = 1;
+const CONSTANT = Buffer.from('strongroom root check');
+
+/** Stored once in a database, so that a wrong root key is noticed at start and not at the first read. */
+export interface RootCheck {
+  readonly rootKeyId: string;
+  readonly sealed: Buffer;
+}
+
+export function makeRootCheck(rootKey: RootKey): RootCheck {
+  const sealed = sealRecord(checkKey(rootKey), {
+    keyVersion: VERSION,
+    dataVersion: VERSION,
+    plaintext: CONSTANT,
+    associatedData: associatedDataOf(rootKey),
+  });
+  return { rootKeyId: rootKey.id, sealed };
+}
+
+/** Returns only when this root key is the one the database was sealed by. */
+export function verifyRootCheck(rootKey: RootKey, row: RootCheck): void {
+  if (row.rootKeyId !== rootKey.id) {
+    throw new ExitError(
+      EXIT.configuration,
+      `The database was sealed by root key ${row.rootKeyId}, but root key ${rootKey.id} was given. ` +
+        `Nothing was changed. Start again with root key ${row.rootKeyId}.`,
+    );
+  }
+  if (!opens(rootKey, row.sealed)) {
+    throw new ExitError(
+      EXIT.configuration,
+      `Root key ${rootKey.id} has the id the database was sealed by, but the check value does not open: ` +
+        'the key file or the check row is damaged. Nothing was changed. Restore the damaged one from a backup.',
+    );
+  }
+}
+
+function opens(rootKey: RootKey, sealed: Buffer): boolean {
+  try {
+    return openRecord(checkKey(rootKey), sealed, associatedDataOf(rootKey)).equals(CONSTANT);
+  } catch (error) {
+    if (error instanceof IntegrityError) return false;
+    throw error;
+  }
+}
+
+function checkKey(rootKey: RootKey) {
+  return deriveMessageKey(rootKey.key, { kind: KIND, entityId: rootKey.id, field: FIELD, dataVersion: VERSION });
+}
+
+function associatedDataOf(rootKey: RootKey): Buffer {
+  return encodeAssociatedData({ tenantId: '', kind: KIND, entityId: rootKey.id, field: FIELD });
+}

@@ -1,0 +1,65 @@
+import { type KeyObject, randomBytes } from 'node:crypto';
+import { IntegrityError } from './integrity-error.js';
+import type { RootKey } from './root-key.js';
+import { unwrapKey, wrapKey } from './wrap.js';
+
+export const TENANT_KEY_KINDS = ['encryption', 'fingerprint', 'index'] as const;
+export type TenantKeyKind = (typeof TENANT_KEY_KINDS)[number];
+
+const KEY_BYTES = 32;
+const FIRST_VERSION = 1;
+
+export interface TenantKeys {
+  readonly tenantId: string;
+  readonly encryption: {
+    /** New records are sealed under this one; the others only open what they sealed. */
+    readonly currentVersion: number;
+    readonly byVersion: ReadonlyMap<number, KeyObject>;
+  };
+  readonly fingerprint: KeyObject;
+  readonly index: KeyObject;
+}
+
+export interface TenantKeyRow<Kind extends string = string> {
+  readonly kind: Kind;
+  readonly version: number;
+  readonly wrapped: Buffer;
+}
+
+/** Random and not derived from the root key: destroying the wrapped rows destroys the tenant's data for good. */
+export function generateTenantKeys(rootKey: RootKey, tenantId: string): TenantKeyRow<TenantKeyKind>[] {
+  return TENANT_KEY_KINDS.map((kind) => {
+    const bytes = randomBytes(KEY_BYTES);
+    const wrapped = wrapKey(rootKey, { scope: 'tenant', tenantId, name: kind, version: FIRST_VERSION }, bytes);
+    bytes.fill(0);
+    return { kind, version: FIRST_VERSION, wrapped };
+  });
+}
+
+/** Throws IntegrityError when a key is missing or does not open: that concerns this tenant alone. */
+export function openTenantKeys(rootKey: RootKey, tenantId: string, rows: readonly TenantKeyRow[]): TenantKeys {
+  const open = (kind: TenantKeyKind) => openKind(rootKey, tenantId, rows, kind);
+  const byVersion = open('encryption');
+  return {
+    tenantId,
+    encryption: { currentVersion: Math.max(...byVersion.keys()), byVersion },
+    fingerprint: onlyKey(open('fingerprint')),
+    index: onlyKey(open('index')),
+  };
+}
+
+function openKind(rootKey: RootKey, tenantId: string, rows: readonly TenantKeyRow[], kind: TenantKeyKind) {
+  const keys = new Map<number, KeyObject>();
+  for (const { version, wrapped } of rows.filter((row) => row.kind === kind)) {
+    keys.set(version, unwrapKey(rootKey, { scope: 'tenant', tenantId, name: kind, version }, wrapped));
+  }
+  if (keys.size === 0) throw new IntegrityError(`A tenant has no ${kind} key.`);
+  return keys;
+}
+
+/** Fingerprints and search indexes must compare equal for ever, so their keys have a single version. */
+function onlyKey(keys: ReadonlyMap<number, KeyObject>): KeyObject {
+  const [key, ...others] = keys.values();
+  if (key === undefined || others.length > 0) throw new IntegrityError('A tenant has several keys where one belongs.');
+  return key;
+}

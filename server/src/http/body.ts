@@ -1,0 +1,60 @@
+import type { IncomingMessage } from 'node:http';
+import { AppError } from '../kernel/errors.js';
+import { parseJsonBody } from '../kernel/json-guard.js';
+
+export const BODY_BYTES_MAX = 1_048_576;
+
+const MEDIA_TYPE = /^application\/(json|[A-Za-z0-9!#$&^_.+-]+\+json)$/i;
+const PATCH_MEDIA_TYPE = /^application\/(json|merge-patch\+json)$/i;
+
+/** Reads a JSON body. Nothing sent is undefined, whatever the content type says. */
+export async function readJsonBody(request: IncomingMessage): Promise<unknown> {
+  const bytes = await readBytes(request, BODY_BYTES_MAX);
+  if (bytes.length === 0) return undefined;
+  refuseOtherMedia(request);
+  return parseJsonBody(bytes);
+}
+
+function refuseOtherMedia(request: IncomingMessage): void {
+  const encoding = request.headers['content-encoding'];
+  if (encoding !== undefined && encoding.toLowerCase() !== 'identity') {
+    throw unsupported('Send the body without a content encoding.');
+  }
+  const [mediaType = '', ...parameters] = (request.headers['content-type'] ?? '').split(';').map((part) => part.trim());
+  const accepted = request.method === 'PATCH' ? PATCH_MEDIA_TYPE : MEDIA_TYPE;
+  if (!accepted.test(mediaType)) throw unsupported('Send the body as JSON with Content-Type: application/json.');
+  const charset = parameters.find((parameter) => /^charset\s*=/i.test(parameter));
+  if (charset !== undefined && !/^charset\s*=\s*"?utf-?8"?$/i.test(charset))
+    throw unsupported('Send the body in UTF-8.');
+}
+
+function unsupported(detail: string): AppError {
+  return new AppError('unsupported_media_type', detail);
+}
+
+function tooLarge(bytesMax: number): AppError {
+  return new AppError('payload_too_large', `The body is larger than ${bytesMax} bytes.`, {
+    // The rest of the body is still on its way; the next request cannot be read behind it.
+    headers: { Connection: 'close' },
+  });
+}
+
+function readBytes(request: IncomingMessage, bytesMax: number): Promise<Buffer> {
+  if (Number(request.headers['content-length'] ?? 0) > bytesMax) return Promise.reject(tooLarge(bytesMax));
+  return new Promise((resolve, reject) => {
+    const chunks: Buffer[] = [];
+    let length = 0;
+    request.on('data', (chunk: Buffer) => {
+      length += chunk.length;
+      if (length <= bytesMax) {
+        chunks.push(chunk);
+        return;
+      }
+      chunks.length = 0;
+      reject(tooLarge(bytesMax));
+    });
+    request.on('end', () => resolve(chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks)));
+    request.on('error', (error) => reject(new AppError('malformed_request', 'The body broke off.', { cause: error })));
+    request.on('close', () => reject(new AppError('malformed_request', 'The body broke off.')));
+  });
+}

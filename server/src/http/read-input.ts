@@ -1,0 +1,73 @@
+import type { TSchema } from 'typebox';
+import { Compile } from 'typebox/compile';
+import type { FieldErrors } from '../kernel/errors.js';
+import { validationFailed } from '../kernel/errors.js';
+import { messagesOf } from './field-errors.js';
+import { parseQueryString } from './query-string.js';
+
+type JsonSchema = object & { readonly type?: unknown };
+
+/** Turns raw input into what a handler may trust, or throws a 400 that names every faulty field. */
+export interface InputReader {
+  query(raw: string): unknown;
+  body(value: unknown): unknown;
+}
+
+export function createInputReader(schemas: { readonly query?: TSchema; readonly body?: TSchema }): InputReader {
+  const query = schemas.query && { schema: schemas.query, validator: Compile(schemas.query) };
+  const body = schemas.body && { schema: schemas.body, validator: Compile(schemas.body) };
+  return {
+    query(raw) {
+      if (!query) return {};
+      const errors: FieldErrors = {};
+      const value = readParameters(propertiesOf(query.schema), raw, errors);
+      if (Object.keys(errors).length === 0 && query.validator.Check(value)) return value;
+      throw validationFailed({ ...messagesOf(query.schema, query.validator.Errors(value)), ...errors });
+    },
+    body(value) {
+      if (!body) return undefined;
+      if (value === undefined) throw validationFailed({ $: ['is required: send a JSON object'] });
+      const present = withoutNulls(body.schema, value);
+      if (body.validator.Check(present)) return present;
+      throw validationFailed(messagesOf(body.schema, body.validator.Errors(present)));
+    },
+  };
+}
+
+function propertiesOf(schema: JsonSchema): Record<string, JsonSchema> {
+  const { properties } = schema as { properties?: Record<string, JsonSchema> }; // Only object schemas have them.
+  return properties ?? {};
+}
+
+/** Unknown parameters are ignored, an empty value counts as absent, a single one sent twice is refused. */
+function readParameters(
+  properties: Record<string, JsonSchema>,
+  raw: string,
+  errors: FieldErrors,
+): Record<string, unknown> {
+  const given = parseQueryString(raw);
+  const value: Record<string, unknown> = {};
+  for (const [name, schema] of Object.entries(properties)) {
+    const values = given.get(name)?.filter((text) => text !== '') ?? [];
+    const [first] = values;
+    if (first === undefined) continue;
+    if (schema.type === 'array') value[name] = values;
+    else if (values.length > 1) errors[name] = ['must be given only once'];
+    else value[name] = schema.type === 'integer' && /^-?\d{1,15}$/.test(first) ? Number(first) : first;
+  }
+  return value;
+}
+
+/** In a body null means the same as absent, for the fields we know; what a client keeps with us is not touched. */
+function withoutNulls(schema: JsonSchema, value: unknown): unknown {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
+  const properties = propertiesOf(schema);
+  return Object.fromEntries(
+    Object.entries(value)
+      .filter(([name, member]) => !(member === null && Object.hasOwn(properties, name)))
+      .map(([name, member]) => {
+        const inner = Object.hasOwn(properties, name) ? properties[name] : undefined;
+        return [name, inner ? withoutNulls(inner, member) : member];
+      }),
+  );
+}

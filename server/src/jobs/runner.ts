@@ -1,0 +1,81 @@
+import type { Database } from '../storage/database.js';
+import { statement } from '../storage/statement.js';
+
+export interface Job {
+  readonly name: string;
+  /** How long to rest when a step found nothing to do. */
+  readonly restMs: number;
+  /** Does a bounded piece of work and returns how much it did. Must be safe to stop after and to repeat. */
+  readonly step: () => Promise<number>;
+}
+
+export interface JobRunner {
+  /** Looks for work now instead of at the end of the rest. */
+  wake(name: string): void;
+  /** Waits for the steps under way. */
+  close(): Promise<void>;
+  readonly done: (name: string) => number;
+}
+
+export interface JobRunnerOptions {
+  readonly database: Database;
+  readonly jobs: readonly Job[];
+  readonly onFault: (name: string, error: unknown) => void;
+}
+
+const TRY_LEAD = statement<{ is_leader: boolean }>(
+  'try_lead',
+  `SELECT pg_try_advisory_xact_lock(hashtext('strongroom.job.' || $1)) AS is_leader`,
+);
+
+/**
+ * Runs every job in a loop of its own. The leader's lock lives in a transaction around each step, so it ends with the
+ * process that held it, and works through a proxy that pools transactions.
+ */
+export function startJobs(options: JobRunnerOptions): JobRunner {
+  let isClosed = false;
+  const wakers = new Map<string, () => void>();
+  const totals = new Map<string, number>();
+
+  function rest(job: Job): Promise<void> {
+    return new Promise((resolve) => {
+      const timer = setTimeout(resolve, job.restMs);
+      timer.unref();
+      wakers.set(job.name, () => {
+        clearTimeout(timer);
+        resolve();
+      });
+    });
+  }
+
+  async function leadOneStep(job: Job): Promise<number> {
+    return options.database.system(async (tx) => {
+      const [row] = await tx.run(TRY_LEAD, [job.name]);
+      return row?.is_leader ? job.step() : 0;
+    });
+  }
+
+  async function loop(job: Job): Promise<void> {
+    while (!isClosed) {
+      let done = 0;
+      try {
+        done = await leadOneStep(job);
+        totals.set(job.name, (totals.get(job.name) ?? 0) + done);
+      } catch (error) {
+        options.onFault(job.name, error);
+      }
+      if (done === 0 && !isClosed) await rest(job);
+    }
+  }
+
+  const loops = options.jobs.map(loop);
+  return {
+    wake: (name) => wakers.get(name)?.(),
+    async close() {
+      isClosed = true;
+      for (const wake of wakers.values()) wake();
+      await Promise.all(loops);
+    },
+    done: (name) => totals.get(name) ?? 0,
+  };
+}

@@ -1,0 +1,85 @@
+import { AppError } from './errors.js';
+import { findJsonFault } from './json-fault.js';
+
+export const JSON_DEPTH_MAX = 64;
+
+/** Without the `stream` option nothing carries over from one call to the next; it drops a leading byte order mark. */
+const UTF8 = new TextDecoder('utf-8', { fatal: true });
+
+const LINE_FEED = 0x0a;
+const QUOTE = 0x22;
+const BACKSLASH = 0x5c;
+const BRACKET_OPEN = 0x5b;
+const BRACKET_CLOSE = 0x5d;
+const BRACE_OPEN = 0x7b;
+const BRACE_CLOSE = 0x7d;
+
+/**
+ * Reads a request body as JSON, or refuses it with `malformed_json`. A leading byte order mark is skipped. Of duplicate
+ * keys the last counts. A key named `__proto__` becomes an ordinary own property and leaves every prototype alone: it may
+ * be part of the data a client stores, so it is neither dropped nor refused. No refusal repeats anything of the body.
+ */
+export function parseJsonBody(bytes: Buffer): unknown {
+  const text = decode(bytes);
+  if (isTooDeep(bytes)) {
+    throw new AppError('malformed_json', `The body is nested deeper than ${JSON_DEPTH_MAX} levels.`);
+  }
+  try {
+    return JSON.parse(text);
+  } catch {
+    // The parser's error is not even kept as a cause: it quotes the body, and a cause ends up in the process log.
+    throw new AppError('malformed_json', faultDetail(text));
+  }
+}
+
+function decode(bytes: Buffer): string {
+  try {
+    return UTF8.decode(bytes);
+  } catch {
+    throw new AppError('malformed_json', 'The body is not valid UTF-8.');
+  }
+}
+
+/**
+ * Counts brackets outside strings, in one pass and before anything recursive sees the body. It need not be exact on text
+ * that is not JSON: up to the first fault it agrees with the parser, and there the parser gives up.
+ */
+function isTooDeep(bytes: Buffer): boolean {
+  if (bytes.length <= JSON_DEPTH_MAX) return false;
+  let depth = 0;
+  for (let at = 0; at < bytes.length; at += 1) {
+    const byte = bytes[at];
+    if (byte === QUOTE) {
+      at = closingQuote(bytes, at + 1);
+    } else if (byte === BRACE_OPEN || byte === BRACKET_OPEN) {
+      depth += 1;
+      if (depth > JSON_DEPTH_MAX) return true;
+    } else if (byte === BRACE_CLOSE || byte === BRACKET_CLOSE) {
+      depth -= 1;
+    }
+  }
+  return false;
+}
+
+/** A backslash takes the next byte with it, whatever that is: an escaped quote does not end the string. */
+function closingQuote(bytes: Buffer, from: number): number {
+  for (let at = from; at < bytes.length; at += 1) {
+    const byte = bytes[at];
+    if (byte === QUOTE) return at;
+    if (byte === BACKSLASH) at += 1;
+  }
+  return bytes.length;
+}
+
+function faultDetail(text: string): string {
+  const at = findJsonFault(text);
+  if (at === text.length) return 'The body is not valid JSON: it ends too early.';
+  let line = 1;
+  let lineStart = 0;
+  for (let before = 0; before < at; before += 1) {
+    if (text.charCodeAt(before) !== LINE_FEED) continue;
+    line += 1;
+    lineStart = before + 1;
+  }
+  return `The body is not valid JSON: unexpected text at line ${line}, column ${at - lineStart + 1}.`;
+}

@@ -1,0 +1,2 @@
+export type { CreatedApplication, NewApplication } from './service.js';
+export { createApplication } from './service.js';

@@ -1,0 +1,2 @@
+export { logRoutes } from './routes.js';
+export { createLogs } from './service.js';

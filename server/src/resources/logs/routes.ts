@@ -1,0 +1,38 @@
+import Type from 'typebox';
+import { ENTITY_TYPES } from '../../audit/entity-types.js';
+import type { RouteRecord } from '../../http/route.js';
+import { defineRoute, Rendered } from '../../http/route.js';
+import { EntityTypeBody, LogList, LogsQuery } from './schema.js';
+import type { Logs } from './service.js';
+
+export function logRoutes(logs: Logs): RouteRecord[] {
+  const base = {
+    method: 'GET',
+    permission: 'log:read',
+    limits: [],
+    tag: 'Logs',
+    status: 200,
+    audit: { entityId: '*', onDenied: 'tenant_denied' },
+  } as const;
+  const entityTypes = new Rendered(ENTITY_TYPES);
+  return [
+    defineRoute({
+      ...base,
+      path: '/logs',
+      summary: 'List logs',
+      description: 'Entries of the audit log, newest first. Every parameter narrows the result.',
+      query: LogsQuery,
+      response: LogList,
+      failures: ['invalid_cursor'],
+      handle: ({ principal, query }) => logs.list(principal.tenantId, query),
+    }),
+    defineRoute({
+      ...base,
+      path: '/logs/entity-types',
+      summary: 'List log entity types',
+      description: 'Every value `entity_type` of a log can have. The list may grow.',
+      response: Type.Array(EntityTypeBody),
+      handle: () => entityTypes,
+    }),
+  ];
+}

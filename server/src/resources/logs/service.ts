@@ -1,0 +1,87 @@
+import type { Cursors } from '../../http/cursor.js';
+import { formatDate, parseDate } from '../../kernel/dates.js';
+import type { FieldErrors } from '../../kernel/errors.js';
+import { validationFailed } from '../../kernel/errors.js';
+import type { Database } from '../../storage/database.js';
+import type { LogFilter, LogRow } from './queries.js';
+import { countLogs, listLogs } from './queries.js';
+import type { LogBody, LogList, LogsQuery } from './schema.js';
+
+export interface Logs {
+  list(tenantId: string, query: LogsQuery): Promise<LogList>;
+}
+
+const PAGE_SIZE_DEFAULT = 20;
+
+export function createLogs(options: { readonly database: Database; readonly cursors: Cursors }): Logs {
+  const { database, cursors } = options;
+
+  return {
+    async list(tenantId, query) {
+      const size = query.size ?? PAGE_SIZE_DEFAULT;
+      const startMs = instantOf(query.start_date);
+      const endMs = instantOf(query.end_date);
+      const scope = {
+        list: 'logs',
+        tenantId,
+        // The instants, not their spelling: the same moment written another way is the same filter.
+        filters: [query.entity_type ?? '', query.entity_id ?? '', String(startMs ?? ''), String(endMs ?? '')],
+      };
+      const filter: LogFilter = {
+        entityType: query.entity_type,
+        entityId: query.entity_id,
+        startMs,
+        endMs,
+        after: query.start === undefined ? undefined : cursors.open(scope, query.start),
+      };
+      const offset = ((query.page ?? 1) - 1) * size;
+      const [rows, total] = await database.read(tenantId, (tx) =>
+        Promise.all([
+          // One row more than asked for tells whether there is a next page.
+          listLogs(tx, filter, size + 1, offset),
+          query.page === undefined ? undefined : countLogs(tx, filter),
+        ]),
+      );
+      const page = rows.slice(0, size);
+      const last = page.at(-1);
+      const after =
+        rows.length > size && last ? cursors.seal(scope, { atMs: last.created_at.getTime(), id: last.id }) : undefined;
+      return {
+        pagination: {
+          ...(total !== undefined && {
+            total_items: total,
+            page_number: query.page ?? 1,
+            total_pages: Math.ceil(total / size),
+          }),
+          page_size: size,
+          ...(after !== undefined && { after, next: after }),
+        },
+        data: page.map((row) => bodyOf(row, query.include === 'details')),
+      };
+    },
+  };
+}
+
+/** The schema let only readable dates through. */
+function instantOf(given: string | undefined): number | undefined {
+  return given === undefined ? undefined : (parseDate(given) ?? undefined);
+}
+
+function bodyOf(row: LogRow, withDetails: boolean): LogBody {
+  return {
+    tenant_id: row.tenant_id,
+    ...(row.actor_id !== null && { actor_id: row.actor_id }),
+    ...(row.actor_type !== null && { actor_type: row.actor_type }),
+    entity_type: row.entity_type,
+    entity_id: row.entity_id,
+    operation: row.operation,
+    message: row.message,
+    created_at: formatDate(row.created_at.getTime()),
+    ...(withDetails && {
+      id: row.id,
+      outcome: row.outcome,
+      ...(row.source_address !== null && { source_address: row.source_address }),
+      ...(row.trace_id !== null && { trace_id: row.trace_id }),
+    }),
+  };
+}

@@ -1,0 +1,3 @@
+export { reportRoutes } from './routes.js';
+export type { TokenUsage } from './service.js';
+export { countUsage, createReports } from './service.js';

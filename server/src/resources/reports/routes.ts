@@ -1,0 +1,22 @@
+import type { RouteRecord } from '../../http/route.js';
+import { defineRoute } from '../../http/route.js';
+import { UsageReport } from './schema.js';
+import type { Reports } from './service.js';
+
+export function reportRoutes(reports: Reports): RouteRecord[] {
+  return [
+    defineRoute({
+      method: 'GET',
+      path: '/tenants/self/reports/usage',
+      permission: 'report:read',
+      limits: [],
+      tag: 'Reports',
+      summary: 'Get the Tenant usage report',
+      description: 'Tokens by type and monthly active tokens, exact at the moment of the answer.',
+      status: 200,
+      response: UsageReport,
+      audit: { entityId: 'tenant', onDenied: 'tenant_denied' },
+      handle: ({ principal, act }) => reports.usage(principal.tenantId, act),
+    }),
+  ];
+}

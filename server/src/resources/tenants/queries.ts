@@ -1,0 +1,165 @@
+import type { PurgeTx, SystemTx, TenantTx } from '../../storage/scope.js';
+import { statement } from '../../storage/statement.js';
+
+export interface TenantRow {
+  readonly id: string;
+  readonly owner_id: string;
+  readonly name: string;
+  readonly fingerprint_tokens: boolean;
+  readonly deduplicate_tokens: boolean;
+  readonly created_by: string | null;
+  readonly created_at: Date;
+  readonly modified_by: string | null;
+  readonly modified_at: Date | null;
+}
+
+const COLUMNS =
+  'id, owner_id, name, fingerprint_tokens, deduplicate_tokens, created_by, created_at, modified_by, modified_at';
+
+const FIND_TENANT_BY_ID = statement<TenantRow>(
+  'find_tenant_by_id',
+  `SELECT ${COLUMNS} FROM tenants WHERE id = $1 AND deleted_at IS NULL`,
+);
+
+export async function findTenantById(tx: TenantTx): Promise<TenantRow | undefined> {
+  const [found] = await tx.run(FIND_TENANT_BY_ID, [tx.tenantId]);
+  return found;
+}
+
+const UPDATE_TENANT = statement<TenantRow & { are_settings_changed: boolean }>(
+  'update_tenant',
+  `UPDATE tenants AS t
+   SET name = $2, fingerprint_tokens = COALESCE($3, t.fingerprint_tokens),
+       deduplicate_tokens = COALESCE($4, t.deduplicate_tokens), modified_by = $5, modified_at = $6
+   FROM (SELECT id AS old_id, fingerprint_tokens AS old_fingerprint, deduplicate_tokens AS old_deduplicate
+         FROM tenants WHERE id = $1 AND deleted_at IS NULL FOR NO KEY UPDATE) AS old
+   WHERE t.id = $1 AND t.id = old.old_id
+   RETURNING ${COLUMNS},
+     (fingerprint_tokens <> old_fingerprint OR deduplicate_tokens <> old_deduplicate) AS are_settings_changed`,
+);
+
+export interface TenantChange {
+  readonly name: string;
+  readonly fingerprintTokens: boolean | undefined;
+  readonly deduplicateTokens: boolean | undefined;
+  readonly modifiedBy: string | undefined;
+  readonly modifiedAtMs: number;
+}
+
+export async function updateTenant(
+  tx: TenantTx,
+  change: TenantChange,
+): Promise<(TenantRow & { are_settings_changed: boolean }) | undefined> {
+  const [updated] = await tx.run(UPDATE_TENANT, [
+    tx.tenantId,
+    change.name,
+    change.fingerprintTokens ?? null,
+    change.deduplicateTokens ?? null,
+    change.modifiedBy ?? null,
+    new Date(change.modifiedAtMs),
+  ]);
+  return updated;
+}
+
+const MARK_TENANT_DELETED = statement<{ id: string }>(
+  'mark_tenant_deleted',
+  'UPDATE tenants SET deleted_at = $2 WHERE id = $1 AND deleted_at IS NULL RETURNING id',
+);
+
+export async function markTenantDeleted(tx: TenantTx, atMs: number): Promise<boolean> {
+  return (await tx.run(MARK_TENANT_DELETED, [tx.tenantId, new Date(atMs)])).length > 0;
+}
+
+const INSERT_USER = statement<never>('insert_user', 'INSERT INTO users (id, created_at) VALUES ($1, $2)');
+
+export async function insertUser(tx: TenantTx, id: string, atMs: number): Promise<void> {
+  await tx.run(INSERT_USER, [id, new Date(atMs)]);
+}
+
+const INSERT_TENANT = statement<never>(
+  'insert_tenant',
+  'INSERT INTO tenants (id, owner_id, name, created_by, created_at) VALUES ($1, $2, $3, $4, $5)',
+);
+
+export async function insertTenant(
+  tx: TenantTx,
+  tenant: { readonly ownerId: string; readonly name: string; readonly createdBy: string | null; readonly atMs: number },
+): Promise<void> {
+  await tx.run(INSERT_TENANT, [tx.tenantId, tenant.ownerId, tenant.name, tenant.createdBy, new Date(tenant.atMs)]);
+}
+
+const FIND_USER_BY_ID = statement<{ id: string }>('find_user_by_id', 'SELECT id FROM users WHERE id = $1');
+
+export async function isUser(tx: SystemTx, id: string): Promise<boolean> {
+  return (await tx.run(FIND_USER_BY_ID, [id])).length > 0;
+}
+
+const FIND_ANY_USER = statement<{ id: string }>('find_any_user', 'SELECT id FROM users LIMIT 1');
+
+/** The first start makes the first user, so a database without one is new. */
+export async function hasAnyUser(tx: SystemTx): Promise<boolean> {
+  return (await tx.run(FIND_ANY_USER, [])).length > 0;
+}
+
+const LIST_TENANTS = statement<TenantRow>(
+  'list_tenants',
+  `SELECT ${COLUMNS} FROM tenants WHERE deleted_at IS NULL AND (created_at, id) > ($1, $2)
+   ORDER BY created_at, id LIMIT $3`,
+);
+
+export async function listTenants(
+  tx: SystemTx,
+  after: { readonly createdAt: Date; readonly id: string },
+  limit: number,
+): Promise<TenantRow[]> {
+  return tx.run(LIST_TENANTS, [after.createdAt, after.id, limit]);
+}
+
+const LIST_DELETED_TENANTS = statement<{ id: string }>(
+  'list_deleted_tenants',
+  'SELECT id FROM tenants WHERE deleted_at IS NOT NULL ORDER BY deleted_at, id LIMIT $1',
+);
+
+export async function listDeletedTenants(tx: SystemTx, limit: number): Promise<string[]> {
+  return (await tx.run(LIST_DELETED_TENANTS, [limit])).map(({ id }) => id);
+}
+
+/** Tables of tenant data in an order that respects their references. */
+export const PURGED_TABLES = [
+  'tokens',
+  'active_tokens',
+  'active_token_counts',
+  'token_counts',
+  'api_keys',
+  'applications',
+  'tenant_keys',
+  'logs',
+] as const;
+
+export type PurgedTable = (typeof PURGED_TABLES)[number];
+
+const DELETE_BATCH = Object.fromEntries(
+  PURGED_TABLES.map((table) => [
+    table,
+    // A partitioned table's rows are told apart by table and place.
+    statement<{ removed: number }>(
+      `purge_${table}`,
+      `WITH doomed AS (SELECT tableoid AS part, ctid AS place FROM ${table} WHERE tenant_id = $1 LIMIT $2),
+            removed AS (DELETE FROM ${table} AS t USING doomed
+                        WHERE t.tenant_id = $1 AND t.tableoid = doomed.part AND t.ctid = doomed.place RETURNING 1)
+       SELECT count(*)::int AS removed FROM removed`,
+    ),
+  ]),
+);
+
+export async function deleteBatch(tx: PurgeTx, table: PurgedTable, limit: number): Promise<number> {
+  const batch = DELETE_BATCH[table];
+  if (!batch) throw new Error(`assertion failed: no purge for ${table}`);
+  return (await tx.run(batch, [tx.tenantId, limit]))[0]?.removed ?? 0;
+}
+
+const DELETE_TENANT = statement<never>('purge_tenant', 'DELETE FROM tenants WHERE id = $1 AND deleted_at IS NOT NULL');
+
+export async function deleteTenantRow(tx: PurgeTx): Promise<void> {
+  await tx.run(DELETE_TENANT, [tx.tenantId]);
+}

@@ -1,0 +1,123 @@
+import type { Act } from '../../audit/entry.js';
+import { record } from '../../audit/record.js';
+import type { KeyStore } from '../../crypto/key-store.js';
+import { formatDate } from '../../kernel/dates.js';
+import { AppError } from '../../kernel/errors.js';
+import { announce } from '../../storage/changes.js';
+import type { Database } from '../../storage/database.js';
+import type { Memory } from '../../storage/memory.js';
+import type { TenantTx } from '../../storage/scope.js';
+import type { TenantRow } from './queries.js';
+import { findTenantById, insertTenant, insertUser, markTenantDeleted, updateTenant } from './queries.js';
+import type { TenantBody, TenantUpdate } from './schema.js';
+
+export interface TenantsOptions {
+  readonly database: Database;
+  readonly keyStore: KeyStore;
+  readonly memory: Memory<TenantBody>;
+  /** Drops what this process remembers of a deleted tenant's credentials, before the answer goes out. */
+  readonly forgetAccess: (tenantId: string) => void;
+  readonly onDeleted: (tenantId: string, act: Act) => void;
+}
+
+export interface Tenants {
+  get(tenantId: string): TenantBody | Promise<TenantBody>;
+  update(tenantId: string, act: Act, update: TenantUpdate): Promise<TenantBody>;
+  delete(tenantId: string, act: Act): Promise<void>;
+}
+
+export interface NewTenant {
+  readonly name: string;
+  readonly ownerId: string;
+  /** Make the owner, who does not exist yet. */
+  readonly isNewOwner: boolean;
+}
+
+export function createTenants(options: TenantsOptions): Tenants {
+  const { database, keyStore, memory } = options;
+
+  async function load(tenantId: string): Promise<TenantBody | undefined> {
+    const row = await database.read(tenantId, findTenantById);
+    return row && bodyOf(row);
+  }
+
+  return {
+    get(tenantId) {
+      const known = memory.find(tenantId, () => load(tenantId));
+      return known instanceof Promise ? known.then(present) : known;
+    },
+
+    async update(tenantId, act, update) {
+      const settings = update.settings ?? {};
+      const updated = await database.write(tenantId, async (tx) => {
+        const row = await updateTenant(tx, {
+          name: update.name,
+          fingerprintTokens: flagOf(settings.fingerprint_tokens),
+          deduplicateTokens: flagOf(settings.deduplicate_tokens),
+          modifiedBy: act.actor?.id,
+          modifiedAtMs: act.atMs,
+        });
+        if (!row) throw gone();
+        const event = row.are_settings_changed ? 'tenant_settings_updated' : 'tenant_updated';
+        await Promise.all([
+          record(tx, act, { event, entityId: tenantId, outcome: 'success' }),
+          announce(tx, { kind: 'tenant', tenantId }),
+        ]);
+        return bodyOf(row);
+      });
+      memory.forgetTenant(tenantId);
+      return updated;
+    },
+
+    async delete(tenantId, act) {
+      await database.write(tenantId, async (tx) => {
+        if (!(await markTenantDeleted(tx, act.atMs))) throw gone();
+        // The keys go in the same transaction: whatever is still stored cannot be read from here on.
+        await Promise.all([keyStore.destroyTenantKeys(tx), announce(tx, { kind: 'access', tenantId })]);
+      });
+      memory.forgetTenant(tenantId);
+      keyStore.keyring.evict(tenantId);
+      options.forgetAccess(tenantId);
+      options.onDeleted(tenantId, act);
+    },
+  };
+}
+
+/** Makes a tenant with its keys, inside the caller's transaction. */
+export async function createTenant(tx: TenantTx, keyStore: KeyStore, act: Act, tenant: NewTenant): Promise<void> {
+  if (tenant.isNewOwner) await insertUser(tx, tenant.ownerId, act.atMs);
+  const createdBy = act.actor?.type === 'user' ? act.actor.id : null;
+  await insertTenant(tx, { ownerId: tenant.ownerId, name: tenant.name, createdBy, atMs: act.atMs });
+  await keyStore.createTenantKeys(tx, act.atMs);
+  await record(tx, act, { event: 'tenant_created', entityId: tx.tenantId, outcome: 'success' });
+}
+
+/** The key is good but its tenant went away between the two looks: to the caller it never existed. */
+function gone(): AppError {
+  return new AppError('invalid_api_key', 'The API key is not valid. Check it, or ask for a new one.');
+}
+
+function present(body: TenantBody | undefined): TenantBody {
+  if (!body) throw gone();
+  return body;
+}
+
+function flagOf(setting: 'true' | 'false' | undefined): boolean | undefined {
+  return setting === undefined ? undefined : setting === 'true';
+}
+
+function bodyOf(row: TenantRow): TenantBody {
+  return {
+    id: row.id,
+    owner_id: row.owner_id,
+    name: row.name,
+    settings: {
+      fingerprint_tokens: row.fingerprint_tokens ? 'true' : 'false',
+      deduplicate_tokens: row.deduplicate_tokens ? 'true' : 'false',
+    },
+    ...(row.created_by !== null && { created_by: row.created_by }),
+    created_at: formatDate(row.created_at.getTime()),
+    ...(row.modified_by !== null && { modified_by: row.modified_by }),
+    ...(row.modified_at !== null && { modified_at: formatDate(row.modified_at.getTime()) }),
+  };
+}

@@ -1,0 +1,44 @@
+import { AppError, storageUnavailable } from '../kernel/errors.js';
+
+/** SQLSTATE classes that say the server cannot serve us now, rather than that the statement is wrong. */
+const UNAVAILABLE_CLASSES = new Set(['08', '25', '53', '54', '57', '58', 'F0', 'XX']);
+const UNAVAILABLE_STATES = new Set(['40001', '40P01', '55P03', '55006']);
+const CONFLICT_STATES = new Set(['40001', '40P01']);
+
+/** The SQLSTATE of a server's answer; undefined for anything that is not one. */
+export function sqlStateOf(error: unknown): string | undefined {
+  if (typeof error !== 'object' || error === null) return undefined;
+  const { code, severity } = error as { code?: unknown; severity?: unknown }; // Read as unknown, checked below.
+  if (typeof code === 'string' && typeof severity === 'string' && code.length === 5) return code;
+  return error instanceof AppError ? sqlStateOf(error.cause) : undefined;
+}
+
+/** Two transactions got in each other's way: nothing was done, the same work may run again at once. */
+export function isConflict(error: unknown): boolean {
+  return CONFLICT_STATES.has(sqlStateOf(error) ?? '');
+}
+
+export function isUniqueViolation(error: unknown): boolean {
+  return sqlStateOf(error) === '23505';
+}
+
+/**
+ * The one translation of what the driver throws. Without a SQLSTATE it comes from the connection (refused, reset, timed
+ * out, ended), so the store is unavailable; so it is for some states. Any other answer of the server is a mistake of
+ * ours and stays as it is.
+ */
+export function translateDriverFault(error: unknown): unknown {
+  const state = sqlStateOf(error);
+  if (state === undefined) return storageUnavailable(error);
+  const isUnavailable = UNAVAILABLE_STATES.has(state) || UNAVAILABLE_CLASSES.has(state.slice(0, 2));
+  return isUnavailable ? storageUnavailable(error) : error;
+}
+
+/** The connection broke while COMMIT was on its way: nobody can promise that nothing happened. */
+export function outcomeUnknown(cause: unknown): AppError {
+  return new AppError(
+    'storage_unavailable',
+    'The data store failed while the change was being committed, so it may or may not have been made. Read it back before trying again.',
+    { headers: { 'Retry-After': '1' }, cause },
+  );
+}

@@ -1,0 +1,150 @@
+import type { Clock } from '../kernel/clock.js';
+import { AppError, storageUnavailable } from '../kernel/errors.js';
+import { isConflict } from './faults.js';
+import type { TenantTx } from './scope.js';
+
+/** A change: reads and writes through its handle alone, so that running it again after a rollback is harmless. */
+export type Work<T> = (tx: TenantTx) => Promise<T>;
+
+export interface Member {
+  readonly tenantId: string;
+  readonly work: Work<unknown>;
+}
+
+/** Runs all members in one transaction and commits; if it rejects before the commit, nothing happened. */
+export type RunBatch = (members: readonly Member[], lane: number) => Promise<unknown[]>;
+
+export interface GroupCommitOptions {
+  readonly runBatch: RunBatch;
+  readonly clock: Clock;
+  readonly lanes: number;
+  readonly batchMax: number;
+  readonly queueMax: number;
+  readonly waitMaxMs: number;
+}
+
+export interface GroupCommit {
+  submit<T>(tenantId: string, work: Work<T>): Promise<T>;
+  /** Resolves when everything submitted so far has its answer; what comes later is refused. */
+  drain(): Promise<void>;
+  readonly depth: () => number;
+}
+
+interface Queued extends Member {
+  readonly queuedAtMs: number;
+  readonly resolve: (value: unknown) => void;
+  readonly reject: (reason: unknown) => void;
+}
+
+const CONFLICT_ATTEMPTS_MAX = 3;
+
+/**
+ * Changes that arrive together share one transaction and so one flush to disk. While a lane is busy the next batch
+ * gathers by itself, so nobody waits for company. A batch in which one member fails is rolled back and every member
+ * runs again alone: a neighbour's failure never becomes yours.
+ */
+export function createGroupCommit(options: GroupCommitOptions): GroupCommit {
+  const queue: Queued[] = [];
+  const idleLanes = Array.from({ length: options.lanes }, (_, lane) => lane);
+  let isPumpScheduled = false;
+  let isClosed = false;
+  let pending = 0;
+  let onDrained: (() => void) | undefined;
+
+  function settle(finish: () => void): void {
+    finish();
+    pending -= 1;
+    if (pending === 0) onDrained?.();
+  }
+
+  async function runAlone(member: Queued, lane: number): Promise<void> {
+    for (let attempt = 1; ; attempt += 1) {
+      try {
+        const [value] = await options.runBatch([member], lane);
+        settle(() => member.resolve(value));
+        return;
+      } catch (error) {
+        if (isConflict(error) && attempt < CONFLICT_ATTEMPTS_MAX) continue;
+        settle(() => member.reject(error));
+        return;
+      }
+    }
+  }
+
+  async function runTogether(members: readonly Queued[], lane: number): Promise<void> {
+    let values: unknown[];
+    try {
+      values = await options.runBatch(members, lane);
+    } catch (error) {
+      if (error instanceof AppError && error.code === 'storage_unavailable' && !isConflict(error)) {
+        for (const member of members) settle(() => member.reject(error));
+        return;
+      }
+      for (const member of members) await runAlone(member, lane);
+      return;
+    }
+    members.forEach((member, index) => {
+      settle(() => member.resolve(values[index]));
+    });
+  }
+
+  function takeBatch(): Queued[] {
+    const oldestMs = options.clock.monotonicMs() - options.waitMaxMs;
+    const batch: Queued[] = [];
+    let taken = 0;
+    for (const member of queue) {
+      if (batch.length === options.batchMax) break;
+      taken += 1;
+      if (member.queuedAtMs < oldestMs) {
+        settle(() => member.reject(storageUnavailable(new Error('waited too long for a commit lane'))));
+      } else {
+        batch.push(member);
+      }
+    }
+    queue.splice(0, taken);
+    // One order for all writers, so that two batches with the same tenants wait for each other instead of deadlocking.
+    return batch.sort((a, b) => (a.tenantId < b.tenantId ? -1 : a.tenantId > b.tenantId ? 1 : 0));
+  }
+
+  function pump(): void {
+    isPumpScheduled = false;
+    while (queue.length > 0) {
+      const lane = idleLanes.pop();
+      if (lane === undefined) return;
+      const batch = takeBatch();
+      const running = batch.length === 1 && batch[0] ? runAlone(batch[0], lane) : runTogether(batch, lane);
+      void running.finally(() => {
+        idleLanes.push(lane);
+        pump();
+      });
+    }
+  }
+
+  return {
+    submit<T>(tenantId: string, work: Work<T>): Promise<T> {
+      if (isClosed) return Promise.reject(storageUnavailable(new Error('the commit queue is closed')));
+      if (queue.length >= options.queueMax) {
+        const detail = 'Too many changes are waiting to be committed. Nothing was done; try again shortly.';
+        return Promise.reject(new AppError('overloaded', detail, { headers: { 'Retry-After': '1' } }));
+      }
+      return new Promise<T>((resolve, reject) => {
+        pending += 1;
+        const queuedAtMs = options.clock.monotonicMs();
+        // The value comes from this very work, so it has the type the caller asked for.
+        queue.push({ tenantId, work, queuedAtMs, resolve: resolve as (value: unknown) => void, reject });
+        if (isPumpScheduled || idleLanes.length === 0) return;
+        isPumpScheduled = true;
+        // After the requests of this turn of the event loop have been read: they then share a batch.
+        setImmediate(pump);
+      });
+    },
+    drain() {
+      isClosed = true;
+      if (pending === 0) return Promise.resolve();
+      return new Promise((resolve) => {
+        onDrained = resolve;
+      });
+    },
+    depth: () => pending,
+  };
+}

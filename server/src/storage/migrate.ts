@@ -1,0 +1,139 @@
+import pg from 'pg';
+import { EXIT, ExitError } from '../kernel/exit.js';
+import type { ConnectionTarget } from './connection.js';
+import { clientConfig, DEFAULT_TIME_BOUNDS } from './connection.js';
+import type { Migration } from './migrations.js';
+import { readMigrations } from './migrations.js';
+
+export interface MigrateOptions {
+  /** The owner of the schema. */
+  readonly owner: ConnectionTarget;
+  /** The login the service uses: it is given the three working roles and nothing else. */
+  readonly login: string;
+  /** On the embedded server the login is ours to make. */
+  readonly createLogin: boolean;
+}
+
+const LOCK_NAME = 'strongroom.migrate';
+const SERVER_VERSION_MIN = 150_000;
+/** A migration may take long and waits for another process's; the bound is only against a dead server. */
+const MIGRATION_BOUNDS = { ...DEFAULT_TIME_BOUNDS, statementMs: 3_600_000 };
+
+/** Brings the schema up to date and returns the names applied. Two processes at once take turns; a crash loses nothing. */
+export async function migrate(options: MigrateOptions): Promise<string[]> {
+  const migrations = await readMigrations();
+  const client = new pg.Client(clientConfig(options.owner, MIGRATION_BOUNDS));
+  client.on('error', () => {});
+  await client.connect().catch((error: unknown) => {
+    throw new ExitError(EXIT.unavailable, 'The database cannot be reached with the owner address.', error);
+  });
+  try {
+    await refuseOldServer(client);
+    await client.query('SELECT pg_advisory_lock(hashtext($1))', [LOCK_NAME]);
+    await client.query(
+      `CREATE TABLE IF NOT EXISTS schema_migrations (
+         version integer PRIMARY KEY, name text NOT NULL, checksum text NOT NULL, applied_at timestamptz NOT NULL)`,
+    );
+    const applied = await client.query<{ version: number; checksum: string }>(
+      'SELECT version, checksum FROM schema_migrations ORDER BY version',
+    );
+    const pending = pendingMigrations(migrations, applied.rows);
+    for (const migration of pending) await applyMigration(client, migration);
+    await admitLogin(client, options);
+    return pending.map(({ name }) => name);
+  } finally {
+    await client.end();
+  }
+}
+
+/** What is left to apply. A database from a newer release, or an edited migration, is refused untouched. */
+export function pendingMigrations(
+  shipped: readonly Migration[],
+  applied: readonly { readonly version: number; readonly checksum: string }[],
+): Migration[] {
+  for (const { version, checksum } of applied) {
+    const migration = shipped[version - 1];
+    if (!migration) {
+      const known = shipped.length;
+      throw new ExitError(
+        EXIT.configuration,
+        `The database has schema ${version}, this release knows ${known}. Start a release at least as new as the one that migrated it. Nothing was changed.`,
+      );
+    }
+    if (migration.checksum !== checksum) {
+      throw new ExitError(
+        EXIT.configuration,
+        `Migration ${version} (${migration.name}) differs from the one this database was made with. Restore the released file. Nothing was changed.`,
+      );
+    }
+  }
+  return shipped.slice(applied.length);
+}
+
+async function applyMigration(client: pg.Client, migration: Migration): Promise<void> {
+  await client.query('BEGIN');
+  try {
+    await client.query(migration.sql);
+    await client.query(
+      'INSERT INTO schema_migrations (version, name, checksum, applied_at) VALUES ($1, $2, $3, now())',
+      [migration.version, migration.name, migration.checksum],
+    );
+    await client.query('COMMIT');
+  } catch (error) {
+    await client.query('ROLLBACK').catch(() => {});
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new ExitError(
+      EXIT.configuration,
+      `Migration ${migration.version} (${migration.name}) failed and was rolled back: ${reason}`,
+      error,
+    );
+  }
+}
+
+async function refuseOldServer(client: pg.Client): Promise<void> {
+  const shown = await client.query<{ server_version_num: string }>('SHOW server_version_num');
+  const version = Number(shown.rows[0]?.server_version_num);
+  if (version < SERVER_VERSION_MIN) {
+    throw new ExitError(
+      EXIT.configuration,
+      'The database server is older than PostgreSQL 15. Upgrade it, then start again.',
+    );
+  }
+}
+
+/**
+ * The login takes on the working roles one at a time and inherits none of them: a statement outside a scope then has no
+ * rights at all, instead of the sum of all three.
+ */
+async function admitLogin(client: pg.Client, options: MigrateOptions): Promise<void> {
+  await client.query(
+    `SELECT set_config('strongroom.login', $1, false), set_config('strongroom.create_login', $2, false)`,
+    [options.login, String(options.createLogin)],
+  );
+  await client.query(`
+    DO $$
+    DECLARE
+      login text := current_setting('strongroom.login');
+      working_role text;
+    BEGIN
+      IF current_setting('strongroom.create_login') = 'true'
+         AND NOT EXISTS (SELECT FROM pg_roles WHERE rolname = login) THEN
+        EXECUTE format('CREATE ROLE %I LOGIN NOINHERIT', login);
+      END IF;
+      GRANT SELECT ON schema_migrations TO strongroom_system;
+      IF login = current_user THEN
+        RETURN;
+      END IF;
+      FOREACH working_role IN ARRAY ARRAY['strongroom_app', 'strongroom_system', 'strongroom_purge'] LOOP
+        IF NOT pg_has_role(login, working_role, 'MEMBER') THEN
+          IF current_setting('server_version_num')::int >= 160000 THEN
+            EXECUTE format('GRANT %I TO %I WITH INHERIT FALSE, SET TRUE', working_role, login);
+          ELSE
+            EXECUTE format('ALTER ROLE %I NOINHERIT', login);
+            EXECUTE format('GRANT %I TO %I', working_role, login);
+          END IF;
+        END IF;
+      END LOOP;
+    END
+    $$`);
+}

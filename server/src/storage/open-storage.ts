@@ -1,0 +1,68 @@
+import { EXIT, ExitError } from '../kernel/exit.js';
+import type { ConnectionTarget } from './connection.js';
+import type { ServerAddress } from './embedded/embedded-server.js';
+import { startEmbeddedServer } from './embedded/embedded-server.js';
+import { findRunningServer } from './embedded/running-server.js';
+import { superviseEmbeddedServer } from './embedded-supervisor.js';
+import type { MigrateOptions } from './migrate.js';
+
+export interface StorageOptions {
+  readonly dataDir: string;
+  readonly databaseUrl: string | undefined;
+  readonly migrationDatabaseUrl: string | undefined;
+  readonly postgresBinDir: string | undefined;
+  readonly command: string;
+  readonly log: (line: string) => void;
+  /** The embedded server died and cannot be brought back. */
+  readonly onLost: (reason: string) => void;
+  /** Join the server that another process runs on the folder, instead of being refused. */
+  readonly mayJoin?: boolean;
+}
+
+export interface Storage {
+  readonly target: ConnectionTarget;
+  /** How to migrate; undefined where the owner is not known, and the schema must already fit. */
+  readonly migration: MigrateOptions | undefined;
+  close(): Promise<void>;
+}
+
+/** The login the service uses on the embedded server. */
+const EMBEDDED_LOGIN = 'strongroom';
+
+/** A PostgreSQL server by address if one is set, else the embedded one. From here on there is one code path. */
+export async function openStorage(options: StorageOptions): Promise<Storage> {
+  if (options.databaseUrl !== undefined) return byAddress(options.databaseUrl, options.migrationDatabaseUrl);
+  const start = () =>
+    startEmbeddedServer({
+      dataDir: options.dataDir,
+      ...(options.postgresBinDir !== undefined && { binDir: options.postgresBinDir }),
+      command: options.command,
+      log: options.log,
+    });
+  try {
+    const supervised = await superviseEmbeddedServer({ start, log: options.log, onLost: options.onLost });
+    return { ...embedded(supervised.address), close: supervised.close };
+  } catch (error) {
+    const isInUse = error instanceof ExitError && error.exitCode === EXIT.dataFolderInUse;
+    const running = isInUse && options.mayJoin ? await findRunningServer(options.dataDir) : null;
+    if (running === null) throw error;
+    return { ...embedded(running), close: async () => {} };
+  }
+}
+
+function embedded({ socketDir, port, database, ownerRole }: ServerAddress): Omit<Storage, 'close'> {
+  const address = { socketDir, port, database };
+  return {
+    target: { ...address, user: EMBEDDED_LOGIN },
+    migration: { owner: { ...address, user: ownerRole }, login: EMBEDDED_LOGIN, createLogin: true },
+  };
+}
+
+function byAddress(url: string, ownerUrl: string | undefined): Storage {
+  const login = decodeURIComponent(new URL(url).username);
+  return {
+    target: { url },
+    migration: ownerUrl === undefined ? undefined : { owner: { url: ownerUrl }, login, createLogin: false },
+    close: async () => {},
+  };
+}

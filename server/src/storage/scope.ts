@@ -1,0 +1,40 @@
+import type { Statement, Value } from './statement.js';
+import { statement } from './statement.js';
+
+/** The three ways to look at the database; each is a role that row-level security knows. */
+export type Role = 'strongroom_app' | 'strongroom_system' | 'strongroom_purge';
+
+/** An open transaction. */
+export interface Tx {
+  run<Row>(statement: Statement<Row>, values: readonly Value[]): Promise<Row[]>;
+}
+
+/** An open transaction on one tenant's rows. Every statement on tenant data names `tenantId` as well. */
+export interface TenantTx extends Tx {
+  readonly kind: 'tenant';
+  readonly tenantId: string;
+  /** Which of the parallel writers this is: counters use it to stay out of each other's way. */
+  readonly lane: number;
+}
+
+/** An open transaction that sees identities across tenants, to find out who a key belongs to. */
+export interface SystemTx extends Tx {
+  readonly kind: 'system';
+}
+
+/** An open transaction that may remove what a deleted tenant left behind. */
+export interface PurgeTx extends Tx {
+  readonly kind: 'purge';
+  readonly tenantId: string;
+}
+
+/**
+ * Takes on the role and the tenants for this transaction only, so a connection carries nothing over to the next one,
+ * also behind a transaction-pooling proxy. Bounds on time travel along for the same reason.
+ */
+export const ENTER_SCOPE: Statement<{ scope: string }> = statement(
+  'enter_scope',
+  `SELECT set_config('role', $1, true), set_config('strongroom.tenants', $2, true),
+          set_config('statement_timeout', $3, true), set_config('lock_timeout', $4, true),
+          set_config('idle_in_transaction_session_timeout', $5, true)`,
+);

@@ -1,0 +1,73 @@
+import type { DestinationStream, Logger } from 'pino';
+import pino from 'pino';
+import { describeError } from './describe-error.js';
+
+/** Lines for the operator. The security stream is the same log, each line marked `"stream":"security"`. */
+export interface ProcessLog {
+  readonly main: Logger;
+  readonly security: Logger;
+  /** Writes out what is buffered. Call it before the process ends. */
+  flush(): void;
+}
+
+/** Members that never reach a line, wherever a careless caller puts them. */
+const REDACTED = [
+  'key',
+  'apiKey',
+  'api_key',
+  'rootKey',
+  'secret',
+  'password',
+  'authorization',
+  'cookie',
+  'headers',
+  'body',
+  'data',
+];
+const REDACTED_PATHS = REDACTED.flatMap((name) => [name, `*.${name}`]);
+
+export interface ProcessLogOptions {
+  readonly level: string;
+  /** Where lines go; standard output by default. */
+  readonly destination?: DestinationStream;
+}
+
+/** The number pino gives to `warn`. */
+const WARN = 40;
+const BUFFER_BYTES = 8_192;
+const FLUSH_INTERVAL_MS = 500;
+
+/**
+ * Ordinary lines are written in blocks, because one write a line costs a tenth of the throughput. The security stream
+ * and everything from `warn` up is written out at once.
+ */
+export function createProcessLog(options: ProcessLogOptions): ProcessLog {
+  const buffered = options.destination === undefined;
+  const output = pino.destination({ fd: 1, minLength: BUFFER_BYTES, sync: false });
+  const destination = options.destination ?? output;
+  const flush = (): void => {
+    if (buffered) output.flushSync();
+  };
+  const main = pino(
+    {
+      level: options.level,
+      base: null,
+      redact: { paths: REDACTED_PATHS, censor: '[redacted]' },
+      serializers: { err: describeError },
+      formatters: { level: (label) => ({ level: label }) },
+      hooks: {
+        logMethod(args, method, level) {
+          method.apply(this, args);
+          if (buffered && level >= WARN) queueMicrotask(flush);
+        },
+      },
+    },
+    destination,
+  );
+  if (buffered) setInterval(() => output.flush(), FLUSH_INTERVAL_MS).unref();
+  return {
+    main,
+    security: main.child({ stream: 'security' }, { level: options.level === 'silent' ? 'silent' : 'info' }),
+    flush,
+  };
+}
