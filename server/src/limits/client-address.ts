@@ -16,7 +16,7 @@ const TRUSTED_PROXIES_MAX = 1_024;
 const FORWARDED_CHARACTERS_MAX = 4_096;
 const FORWARDED_ENTRIES_MAX = 32;
 const PORT_MAX = 65_535;
-const ENTRY_PATTERN = /^[ \t]*(?:\[([\da-fA-F:.%\w]+)\](?::(\d{1,5}))?|([\d.]+):(\d{1,5})|([^ \t]+))[ \t]*$/;
+const ENTRY_PATTERN = /^[ \t]*(?:\[([^\]]+)\](?::(\d{1,5}))?|([\d.]+):(\d{1,5})|([^ \t]+))[ \t]*$/;
 
 const WORDS: Readonly<Record<string, readonly string[]>> = {
   loopback: ['127.0.0.0/8', '::1'],

@@ -1,7 +1,5 @@
 import type { Cursors } from '../../http/cursor.js';
 import { formatDate, parseDate } from '../../kernel/dates.js';
-import type { FieldErrors } from '../../kernel/errors.js';
-import { validationFailed } from '../../kernel/errors.js';
 import type { Database } from '../../storage/database.js';
 import type { LogFilter, LogRow } from './queries.js';
 import { countLogs, listLogs } from './queries.js';

@@ -7,7 +7,7 @@ import { letIn } from './ownership.js';
 
 const PROBE_LIMIT_MS = 10_000;
 
-/** Enters every folder that is named, then shows the server's version: what the kernel answers, not what modes suggest. */
+/** Enters the folders that are named, then shows the server's version: the kernel's answer, not a reading of modes. */
 const PROBE_SCRIPT = 'server=$1; shift; for folder; do cd -- "$folder" || exit 1; done; exec "$server" --version';
 
 export interface ChosenAccount extends Account {

@@ -42,7 +42,7 @@ async function createCluster(folder: DataFolder, binaries: Binaries, account: Ac
   await parent.close();
 }
 
-/** Nothing is synced on the way, and everything at the end: half the time, and as durable at the moment of the rename. */
+/** Nothing is synced on the way and everything at the end: faster, and as durable at the moment of the rename. */
 function creationSteps({ initdb, postgres }: Binaries, cluster: string): (Program & { stdin?: string })[] {
   const make = ['-U', OWNER_ROLE, '--auth=trust', '--encoding=UTF8', '--locale=C', '--data-checksums', '--no-sync'];
   const single = ['--single', '-D', cluster, '-c', 'fsync=off', '-c', 'exit_on_error=on', 'postgres'];
@@ -71,8 +71,8 @@ function refuseOtherMajor(folder: DataFolder, cluster: number, server: number): 
   throw new ExitError(
     EXIT.configuration,
     `The database in ${folder.cluster} was made by PostgreSQL ${cluster}, and this server is PostgreSQL ${server}. ` +
-      `Set STRONGROOM_POSTGRES_BIN_DIR to the folder with the programs of PostgreSQL ${cluster}, or move the data with ` +
-      'a dump.',
+      `Set STRONGROOM_POSTGRES_BIN_DIR to the folder with the programs of PostgreSQL ${cluster}, or move the data ` +
+      'with a dump.',
   );
 }
 

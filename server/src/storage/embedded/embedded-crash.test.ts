@@ -4,10 +4,16 @@ import { once } from 'node:events';
 import { access, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { findBinaries } from './binaries.js';
+import { chooseAccount } from './choose-account.js';
 import { findClusterProcesses } from './cluster-processes.js';
+import { openDataFolder } from './data-folder.js';
 import { exits, type Holder, lastFirst, query, spawnHolder, startFor, temporaryFolder } from './embedded-fixture.js';
 import { postmasterFilePath } from './postmaster-file.js';
 import { findRunningServer } from './running-server.js';
+import { launchServer } from './server-process.js';
+import { serverSettings } from './server-settings.js';
+import { makeSocketFolder } from './socket-folder.js';
 import { until } from './until.js';
 
 const DEADLINE_MS = 10_000;
@@ -53,6 +59,19 @@ test('a folder that has seen trouble', async (t) => {
     await server.stop();
   });
 
+  await t.test('a server that nobody holds any more is stopped cleanly by the next start', async () => {
+    const folder = await openDataFolder(dataDir);
+    const binaries = await findBinaries(folder, undefined);
+    const account = await chooseAccount(folder, binaries, []);
+    const settings = serverSettings(await makeSocketFolder(folder, account));
+    const program = { path: binaries.postgres, args: ['-D', cluster, ...settings], libraries: binaries.libraries };
+    const leftOver = await launchServer(account, program, cluster, () => {});
+    const server = await startFor(defer, dataDir);
+    assert.match(await leftOver.ended, /ended \(exit code 0\)/);
+    assert.deepEqual(await query(server, 'SELECT 1'), [[1]]);
+    await server.stop();
+  });
+
   await t.test('a killed server is reported, and the next start replays the committed row', async () => {
     const server = await startFor(defer, dataDir);
     await query(server, 'CREATE TABLE replayed AS SELECT 2 AS n');
@@ -68,7 +87,8 @@ test('a folder that has seen trouble', async (t) => {
   await t.test('a stranger with the number of a dead server is neither signalled nor in the way', async () => {
     // Of the server's own account, because PostgreSQL itself passes over any other.
     const { uid } = await stat(cluster);
-    const stranger = spawn('sleep', ['60'], { stdio: 'ignore', uid });
+    // Working in the cluster's folder, as an operator's shell might.
+    const stranger = spawn('sleep', ['60'], { stdio: 'ignore', cwd: cluster, uid });
     defer(() => stranger.kill());
     const stale = `${stranger.pid}\n${cluster}\n1\n5432\n${join(dataDir, 'run')}\n\n\nready\n`;
     await writeFile(postmasterFilePath(cluster), stale);

@@ -46,8 +46,8 @@ export async function stopLeftOver(folder: DataFolder): Promise<void> {
   if (await isDeserted(cluster, HARD_STOP_MS)) return;
   throw new ExitError(
     EXIT.unavailable,
-    `A PostgreSQL server left over from an earlier run (process ${pids.join(', ')}) still works on ${cluster} and does ` +
-      'not stop. End it, then start again.',
+    `A PostgreSQL server left over from an earlier run (process ${pids.join(', ')}) still works on ${cluster} and ` +
+      'does not stop. End it, then start again.',
   );
 }
 

@@ -7,7 +7,7 @@ import { readPostmasterFile } from './postmaster-file.js';
 import { DATABASE, OWNER_ROLE } from './server-settings.js';
 import { answersOn } from './socket-folder.js';
 
-/** The server that another process runs in this folder, for a command that comes beside it. Null: none takes connections. */
+/** The server that another process runs in this folder, for a command beside it. Null: none takes connections. */
 export async function findRunningServer(dataDir: string): Promise<ServerAddress | null> {
   const { cluster } = layOut(resolve(dataDir));
   const file = await readPostmasterFile(cluster).catch((error: unknown) => {

@@ -1,0 +1,134 @@
+import type { AddressInfo } from 'node:net';
+import { Writable } from 'node:stream';
+import type { ApplicationType } from '../access/permissions.js';
+import { permissionsOf } from '../access/permissions.js';
+import type { App } from '../app.js';
+import { createApp } from '../app.js';
+import { operatorAct } from '../audit/entry.js';
+import { ensureLogPartitions } from '../audit/partitions.js';
+import { readConfig } from '../config.js';
+import type { KeyStore } from '../crypto/key-store.js';
+import { openKeyStore } from '../crypto/key-store.js';
+import { generateRootKey } from '../crypto/root-key.js';
+import type { Clock } from '../kernel/clock.js';
+import { systemClock } from '../kernel/clock.js';
+import { newId } from '../kernel/ids.js';
+import type { Secret } from '../kernel/secret.js';
+import { createApplication } from '../resources/applications/index.js';
+import { createTenant } from '../resources/tenants/index.js';
+import type { ConnectionTarget } from '../storage/connection.js';
+import type { Database } from '../storage/database.js';
+import { createDatabase } from '../storage/database.js';
+import type { Metrics } from '../telemetry/metrics.js';
+import { createMetrics } from '../telemetry/metrics.js';
+import { createProcessLog } from '../telemetry/process-log.js';
+import type { Call } from './http-client.js';
+import { createCaller } from './http-client.js';
+import type { TestDatabase } from './test-database.js';
+import { createTestDatabase } from './test-database.js';
+
+export interface TestTenant {
+  readonly id: string;
+  readonly ownerId: string;
+  /** Key of a management Application with every management permission. */
+  readonly key: string;
+}
+
+export interface TestApp {
+  readonly baseUrl: string;
+  readonly port: number;
+  readonly call: Call;
+  readonly db: TestDatabase;
+  readonly database: Database;
+  readonly keyStore: KeyStore;
+  readonly metrics: Metrics;
+  /** Lines of the process log, as text. */
+  readonly logLines: string[];
+  makeTenant(name?: string): Promise<TestTenant>;
+  /** Returns the key. */
+  makeKey(tenantId: string, type: ApplicationType, permissions: readonly string[]): Promise<string>;
+  close(): Promise<void>;
+}
+
+export interface TestAppOptions {
+  /** Settings by variable name; rate limits are off unless asked for. */
+  readonly env?: Readonly<Record<string, string>>;
+  readonly clock?: Clock;
+  /** A second process on the same database: takes over its data and its root key. */
+  readonly beside?: { readonly db: TestDatabase; readonly rootKey: Secret<string> };
+  /** Sign in as somebody else, to see what a wall holds. */
+  readonly target?: (db: TestDatabase) => ConnectionTarget;
+}
+
+const ROOT_KEYS = new WeakMap<TestDatabase, Secret<string>>();
+
+/** The root key of an app under test, for starting another one beside it. */
+export function rootKeyOf(app: TestApp): Secret<string> {
+  const key = ROOT_KEYS.get(app.db);
+  if (!key) throw new Error('this database has no app yet');
+  return key;
+}
+
+/** The whole product on a database of its own, listening on a free port. */
+export async function startTestApp(options: TestAppOptions = {}): Promise<TestApp> {
+  const clock = options.clock ?? systemClock;
+  const config = readConfig({
+    STRONGROOM_PORT: '0',
+    STRONGROOM_RATE_LIMITS: 'off',
+    STRONGROOM_LOG_LEVEL: 'trace',
+    ...options.env,
+  });
+  const db = options.beside?.db ?? (await createTestDatabase());
+  const rootKey = options.beside?.rootKey ?? generateRootKey();
+  ROOT_KEYS.set(db, rootKey);
+  const target = options.target?.(db) ?? db.target;
+  const database = createDatabase({ target, clock });
+  const { keyStore } = await openKeyStore(database, { value: rootKey, isProduction: false });
+  await ensureLogPartitions(database, clock.nowMs());
+  const logLines: string[] = [];
+  const destination = new Writable({
+    write(chunk, _encoding, done) {
+      logLines.push(String(chunk));
+      done();
+    },
+  });
+  const log = createProcessLog({ level: config.logLevel, destination });
+  const metrics = createMetrics();
+  const app: App = createApp({ config, core: { database, keyStore, target }, clock, log, metrics });
+  await app.http.listen({ host: '127.0.0.1', port: 0 });
+  app.markReady();
+  const { port } = app.http.server.address() as AddressInfo; // A TCP listener has one.
+  const baseUrl = `http://127.0.0.1:${port}`;
+
+  async function makeKey(tenantId: string, type: ApplicationType, permissions: readonly string[]): Promise<string> {
+    const act = operatorAct(clock.nowMs());
+    const { key } = await database.write(tenantId, (tx) =>
+      createApplication(tx, keyStore.systemKeys, act, { name: `${type} under test`, type, permissions }),
+    );
+    return key.reveal();
+  }
+
+  return {
+    baseUrl,
+    port,
+    call: createCaller(baseUrl),
+    db,
+    database,
+    keyStore,
+    metrics,
+    logLines,
+    makeKey,
+    async makeTenant(name = 'Tenant under test') {
+      const id = newId();
+      const ownerId = newId();
+      const act = operatorAct(clock.nowMs());
+      await database.write(id, (tx) => createTenant(tx, keyStore, act, { name, ownerId, isNewOwner: true }));
+      return { id, ownerId, key: await makeKey(id, 'management', permissionsOf('management')) };
+    },
+    async close() {
+      await app.close();
+      await database.close();
+      if (!options.beside) await db.drop();
+    },
+  };
+}

@@ -1,0 +1,55 @@
+import { relative } from 'node:path';
+import { run } from 'node:test';
+import type { Tally } from './checks.js';
+import { report } from './checks.js';
+
+const FILE_MAX_MS = 420_000;
+
+interface TestEvent {
+  readonly name: string;
+  readonly file?: string;
+  readonly skip?: string | boolean;
+  readonly todo?: string | boolean;
+  readonly details: { readonly type?: string; readonly duration_ms: number; readonly error?: unknown };
+}
+
+/** Runs test files, each in a process of its own, and counts single tests: suites are only headings. */
+export function runNodeTests(files: readonly string[], concurrency: number): Promise<Tally> {
+  const tally: Tally = { passed: 0, failed: 0, notRun: [] };
+  const seen = new Set<string>();
+  const placeOf = (event: TestEvent): string => (event.file === undefined ? '' : `${relative('.', event.file)}: `);
+  return new Promise((resolve, reject) => {
+    const stream = run({ files: [...files], concurrency, timeout: FILE_MAX_MS });
+    stream.on('test:pass', (event: TestEvent) => {
+      if (event.file !== undefined) seen.add(event.file);
+      if (event.details.type === 'suite') return;
+      if (event.skip !== undefined || event.todo !== undefined) {
+        tally.notRun.push(`${placeOf(event)}${event.name} (${String(event.skip ?? event.todo)})`);
+      } else {
+        tally.passed += 1;
+      }
+    });
+    stream.on('test:fail', (event: TestEvent) => {
+      if (event.file !== undefined) seen.add(event.file);
+      // A suite fails because a test in it failed, which is counted; a failing hook is counted through its tests.
+      if (event.details.type === 'suite' && isSubtestFailure(event.details.error)) return;
+      tally.failed += 1;
+      report('FAIL', `${placeOf(event)}${event.name}`);
+      process.stdout.write(`${describe(event.details.error)}\n`);
+    });
+    stream.on('test:stderr', ({ message }: { message: string }) => process.stdout.write(message));
+    stream.once('error', reject);
+    stream.once('end', () => resolve(tally));
+    stream.resume();
+  });
+}
+
+function isSubtestFailure(error: unknown): boolean {
+  return (error as { failureType?: unknown } | undefined)?.failureType === 'subtestsFailed';
+}
+
+function describe(error: unknown): string {
+  const cause = (error as { cause?: unknown } | undefined)?.cause ?? error;
+  const text = cause instanceof Error ? (cause.stack ?? cause.message) : String(cause);
+  return text.replace(/^/gm, '       ');
+}

@@ -1,0 +1,39 @@
+import { spawn } from 'node:child_process';
+import type { Tally } from './checks.js';
+import { add, report, runProgram } from './checks.js';
+import { globFiles } from './files.js';
+import { runNodeTests } from './node-tests.js';
+
+/** Two test processes keep two cores busy; more would only make timings noisy. */
+const CONCURRENCY = 2;
+
+const [pattern = ''] = process.argv.slice(2);
+const total: Tally = { passed: 0, failed: 0, notRun: [] };
+const startedMs = performance.now();
+
+if (pattern === '') {
+  // The build that made this very program was the type check; had it failed, nothing would run.
+  report('ok  ', 'types');
+  total.passed += 1;
+  add(total, await runProgram('lint', 'npx', ['biome', 'check', '--error-on-warnings', '.']));
+}
+
+const shared = spawn(process.execPath, ['server/dist/testing/serve-shared.js'], { stdio: ['pipe', 'pipe', 'inherit'] });
+process.env.TEST_POSTGRES = await new Promise<string>((resolve, reject) => {
+  shared.stdout.once('data', (line: Buffer) => resolve(line.toString().trim()));
+  shared.once('exit', (code) => reject(new Error(`the test database did not start (exit ${code})`)));
+});
+try {
+  const files = await globFiles(['server/dist', 'tools/dist', 'acceptance/dist'], '.test.js');
+  const chosen = files.filter((file) => file.includes(pattern));
+  add(total, await runNodeTests(chosen, CONCURRENCY));
+} finally {
+  shared.stdin.end();
+  await new Promise((resolve) => shared.once('exit', resolve));
+}
+
+if (total.notRun.length > 0)
+  process.stdout.write(`Not run here:\n${total.notRun.map((name) => `  ${name}`).join('\n')}\n`);
+process.stdout.write(`${Math.round((performance.now() - startedMs) / 1_000)} s\n`);
+process.stdout.write(`${total.passed} passed, ${total.failed} failed\n`);
+process.exitCode = total.failed === 0 && total.passed > 0 ? 0 : 1;
