@@ -33,7 +33,7 @@ export interface AppOptions {
 }
 
 export interface App {
-  readonly http: HttpServer['fastify'];
+  readonly http: Pick<HttpServer, 'listen'>;
   /** From now on /readyz may say yes. */
   markReady(): void;
   /** Finishes requests and jobs. The database stays open. */
@@ -129,13 +129,13 @@ export function createApp(options: AppOptions): App {
   addGauges(metrics, { server, jobs, database, remembered: credentialMemory.size, isHearing: changes.isHearing });
   const runningJobs = jobs;
   return {
-    http: server.fastify,
+    http: server,
     markReady() {
       isReady = true;
     },
     async close() {
       isReady = false;
-      await server.fastify.close();
+      await server.close();
       await runningJobs.close();
       await changes.close();
     },
@@ -158,24 +158,22 @@ function observers({
   clock,
   log,
   metrics,
-}: AppOptions): Pick<HttpServerOptions, 'onFinished' | 'onFault' | 'onUnauthenticated'> {
+}: AppOptions): Pick<HttpServerOptions, 'onAnswered' | 'onFault' | 'onUnauthenticated'> {
   return {
-    onFinished(request, response, context) {
+    onAnswered({ request, context }, status) {
       const elapsedMs = clock.monotonicMs() - context.startedAtMs;
-      metrics.observeRequest(context.route, response.statusCode, elapsedMs / 1_000);
-      log.main.info(
-        {
-          method: request.method,
-          route: context.route,
-          status: response.statusCode,
-          ms: Math.round(elapsedMs * 100) / 100,
-          address: context.sourceAddress,
-          traceId: context.traceId,
-          tenantId: context.principal?.tenantId,
-          applicationId: context.principal?.applicationId,
-        },
-        'request',
-      );
+      metrics.observeRequest(context.route, status, elapsedMs / 1_000);
+      log.request({
+        atMs: clock.nowMs(),
+        method: request.method,
+        route: context.route,
+        status,
+        ms: Math.round(elapsedMs * 100) / 100,
+        address: context.sourceAddress,
+        traceId: context.traceId,
+        tenantId: context.principal?.tenantId,
+        applicationId: context.principal?.applicationId,
+      });
     },
     onFault(error, traceId) {
       log.main.error({ err: error, traceId }, 'request failed');

@@ -1,4 +1,4 @@
-import type { KeyObject } from 'node:crypto';
+import { hash, type KeyObject, randomBytes } from 'node:crypto';
 import { hashApiKey } from '../crypto/keyed-hash.js';
 import type { Clock } from '../kernel/clock.js';
 import { AppError, storageUnavailable } from '../kernel/errors.js';
@@ -33,9 +33,13 @@ export type Authenticate = (apiKey: string | undefined) => Principal | Promise<P
 
 export function createAuthenticate(options: AuthenticateOptions): Authenticate {
   const { memory, clock, database } = options;
+  // What is remembered is found by a hash that means nothing outside this process. It costs a fifth of the keyed hash
+  // the database is asked by, and the key itself is not kept either way.
+  const salt = randomBytes(16).toString('hex');
 
-  async function load(hash: Buffer): Promise<Credential | undefined> {
-    const row = await database.lookUp((tx) => findCredentialByHash(tx, hash));
+  async function load(apiKey: string): Promise<Credential | undefined> {
+    if (!isWellFormedApiKey(apiKey)) return undefined;
+    const row = await database.lookUp((tx) => findCredentialByHash(tx, hashApiKey(options.pepper, apiKey)));
     return row === undefined ? undefined : { principal: principalOf(row), expiresAtMs: earliestExpiry(row) };
   }
 
@@ -63,9 +67,7 @@ export function createAuthenticate(options: AuthenticateOptions): Authenticate {
 
   return (apiKey) => {
     if (apiKey === undefined || apiKey === '') throw missingApiKey();
-    if (!isWellFormedApiKey(apiKey)) throw invalidApiKey();
-    const hash = hashApiKey(options.pepper, apiKey);
-    const found = memory.find(hash.toString('latin1'), () => load(hash));
+    const found = memory.find(hash('sha256', salt + apiKey, 'hex'), () => load(apiKey));
     return found instanceof Promise ? found.then(admit) : admit(found);
   };
 }

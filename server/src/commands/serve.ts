@@ -1,4 +1,3 @@
-import type { AddressInfo } from 'node:net';
 import { createApp } from '../app.js';
 import type { Config } from '../config.js';
 import { readConfig, unknownSettings } from '../config.js';
@@ -65,8 +64,8 @@ async function start(
   };
   try {
     const first = await makeFirstTenant(core, clock, config.bootstrapApiKey);
-    await listen(() => app.http.listen({ host: config.host, port: config.port }), config.host, config.port);
-    const address = baseAddress(config.host, (app.http.server.address() as AddressInfo).port); // A TCP listener has one.
+    const port = await listen(() => app.http.listen(config.host, config.port), config.host, config.port);
+    const address = baseAddress(config.host, port);
     const scrapes =
       config.metricsPort === undefined ? undefined : await openMetrics(config, config.metricsPort, metrics);
     if (first) output.print(greeting(first, address));

@@ -1,3 +1,4 @@
+import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { AppError } from '../kernel/errors.js';
 import { newId } from '../kernel/ids.js';
@@ -5,8 +6,8 @@ import { problemOf } from './problem.js';
 
 /** What the HTTP parser itself refuses, and requests that took too long to arrive, get a problem body too. */
 export function answerClientError(error: NodeJS.ErrnoException, socket: Socket): void {
-  // A response already under way cannot be followed by another one; a reset peer cannot be told anything.
-  if (error.code === 'ECONNRESET' || !socket.writable || socket.bytesWritten > bytesAnswered(socket)) {
+  // An answer already under way cannot be followed by another one; a reset peer cannot be told anything.
+  if (error.code === 'ECONNRESET' || !socket.writable || isAnswering(socket)) {
     socket.destroy();
     return;
   }
@@ -14,16 +15,26 @@ export function answerClientError(error: NodeJS.ErrnoException, socket: Socket):
   socket.end(rawAnswer(problem.status, { ...problem.headers, 'X-Content-Type-Options': 'nosniff' }, problem.body));
 }
 
-const ANSWERED = Symbol('strongroom.bytesAnswered');
-type Counted = Socket & { [ANSWERED]?: number };
+const LAST_RESPONSE = Symbol('strongroom.lastResponse');
+type Tracked = Socket & { [LAST_RESPONSE]?: ServerResponse };
 
-/** Remembers how much had been written when the last answer on this connection was complete. */
-export function markAnswered(socket: Socket): void {
-  (socket as Counted)[ANSWERED] = socket.bytesWritten; // The symbol is private to this file.
+/** Notes whose answer a connection is busy with. */
+export function trackResponse(socket: Socket, response: ServerResponse): void {
+  (socket as Tracked)[LAST_RESPONSE] = response; // The symbol is private to this file.
 }
 
-function bytesAnswered(socket: Socket): number {
-  return (socket as Counted)[ANSWERED] ?? 0; // See markAnswered.
+function isAnswering(socket: Socket): boolean {
+  const response = (socket as Tracked)[LAST_RESPONSE]; // See trackResponse.
+  return response?.headersSent === true && !response.writableFinished;
+}
+
+/** CONNECT asks for a tunnel, and this is no proxy of that kind. */
+export function refuseConnect(socket: Socket): void {
+  const error = new AppError('method_not_allowed', 'This service does not open tunnels.', {
+    headers: { Allow: 'GET' },
+  });
+  const problem = problemOf(error, { traceId: newId(), prefix: 'SVC' });
+  socket.end(rawAnswer(problem.status, problem.headers, problem.body));
 }
 
 function translate(error: NodeJS.ErrnoException): AppError {
@@ -44,7 +55,7 @@ const REASONS: Readonly<Record<number, string>> = {
   431: 'Request Header Fields Too Large',
 };
 
-export function rawAnswer(status: number, headers: Readonly<Record<string, string>>, body: string): string {
+function rawAnswer(status: number, headers: Readonly<Record<string, string>>, body: string): string {
   const lines = Object.entries({ ...headers, 'Cache-Control': 'no-store', Connection: 'close' });
   return [
     `HTTP/1.1 ${status} ${REASONS[status] ?? 'Error'}`,

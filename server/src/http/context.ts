@@ -1,7 +1,6 @@
-import type { IncomingMessage } from 'node:http';
 import type { Principal } from '../access/principal.js';
 
-/** What is known of a request, filled in as it passes the gate and the hooks. */
+/** What is known of a request, filled in on its way. */
 export interface RequestContext {
   readonly traceId: string;
   /** The header prefix the client used. */
@@ -13,18 +12,4 @@ export interface RequestContext {
   /** The pattern of the route, never the raw path: a path can hold what belongs in no log. */
   route: string;
   principal: Principal | undefined;
-}
-
-const CONTEXT = Symbol('strongroom.context');
-
-type WithContext = IncomingMessage & { [CONTEXT]?: RequestContext };
-
-export function setContext(request: IncomingMessage, context: RequestContext): void {
-  (request as WithContext)[CONTEXT] = context; // The symbol is private to this file.
-}
-
-export function contextOf(request: IncomingMessage): RequestContext {
-  const context = (request as WithContext)[CONTEXT]; // Set by the gate before anything else runs.
-  if (!context) throw new Error('assertion failed: the request did not pass the gate');
-  return context;
 }

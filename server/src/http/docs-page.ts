@@ -1,7 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
-import type { FastifyInstance } from 'fastify';
+import type { RouteRunner } from './prepare-route.js';
+import type { Responder } from './respond.js';
 
 const PAGE = `<!doctype html>
 <html lang="en">
@@ -29,29 +30,32 @@ const START = `window.ui = SwaggerUIBundle({
 const POLICY =
   "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
-/** Serves the API document as a page. The viewer comes from the installed package, read when first asked for. */
-export function mountDocsPage(server: FastifyInstance): void {
-  const folder = dirname(createRequire(import.meta.url).resolve('swagger-ui-dist/package.json'));
-  const fromPackage = (file: string) => () => readFile(join(folder, file));
-  const files = [
-    { path: '/docs', type: 'text/html; charset=utf-8', load: async () => PAGE },
-    { path: '/docs/start.js', type: 'text/javascript; charset=utf-8', load: async () => START },
-    { path: '/docs/swagger-ui.css', type: 'text/css; charset=utf-8', load: fromPackage('swagger-ui.css') },
-    {
-      path: '/docs/swagger-ui-bundle.js',
-      type: 'text/javascript; charset=utf-8',
-      load: fromPackage('swagger-ui-bundle.js'),
-    },
-  ];
-  for (const { path, type, load } of files) {
-    server.get(path, async (_request, reply) => {
-      const content = await load();
-      return reply.header('Content-Type', type).header('Content-Security-Policy', POLICY).send(content);
-    });
-  }
+interface DocsFile {
+  readonly path: string;
+  readonly type: string;
+  readonly load: () => string | Promise<Buffer>;
 }
 
-/** The paths of the page, so that a wrong method on them is told from an unknown path. */
-export const DOCS_ROUTES = ['/docs', '/docs/start.js', '/docs/swagger-ui.css', '/docs/swagger-ui-bundle.js'].map(
-  (path) => ({ method: 'GET', path }) as const,
-);
+/** The API document as a page. The viewer comes from the installed package and is read when asked for. */
+function docsFiles(): DocsFile[] {
+  const folder = dirname(createRequire(import.meta.url).resolve('swagger-ui-dist/package.json'));
+  const fromPackage = (file: string) => () => readFile(join(folder, file));
+  const script = 'text/javascript; charset=utf-8';
+  return [
+    { path: '/docs', type: 'text/html; charset=utf-8', load: () => PAGE },
+    { path: '/docs/start.js', type: script, load: () => START },
+    { path: '/docs/swagger-ui.css', type: 'text/css; charset=utf-8', load: fromPackage('swagger-ui.css') },
+    { path: '/docs/swagger-ui-bundle.js', type: script, load: fromPackage('swagger-ui-bundle.js') },
+  ];
+}
+
+export function docsRunners(respond: Responder): { method: 'GET'; path: string; target: RouteRunner }[] {
+  return docsFiles().map(({ path, type, load }) => ({
+    method: 'GET',
+    path,
+    target: async (exchange) => {
+      exchange.context.route = `GET ${path}`;
+      respond.file(exchange, ['Content-Type', type, 'Content-Security-Policy', POLICY], await load());
+    },
+  }));
+}

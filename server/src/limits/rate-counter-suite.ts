@@ -211,8 +211,14 @@ export function rateCounterSuite(name: string, create: CreateCounter): void {
       await assertRefused(LIST, LIMITS.tokensList, LIMITS.tokensList.blockMs);
     });
 
-    it('answers with the longest of several blocks', async () => {
+    it('answers with the longest of several blocks, whichever limit it belongs to', async () => {
       const { clock, send, assertRefused } = await setUp();
+      await send(LIMITS.tokensList.requests + 1, LIST);
+      clock.advance(4_000);
+      await send(LIMITS.portal.requests + 1, PORTAL);
+      clock.advance(1_000);
+      await assertRefused(PORTAL_LIST, LIMITS.portal, 9_000);
+      clock.advance(60_000);
       await send(LIMITS.portal.requests + 1, PORTAL);
       clock.advance(4_000);
       await send(LIMITS.tokensList.requests + 1, LIST);

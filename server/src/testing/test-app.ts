@@ -1,4 +1,3 @@
-import type { AddressInfo } from 'node:net';
 import { Writable } from 'node:stream';
 import type { ApplicationType } from '../access/permissions.js';
 import { permissionsOf } from '../access/permissions.js';
@@ -95,9 +94,8 @@ export async function startTestApp(options: TestAppOptions = {}): Promise<TestAp
   const log = createProcessLog({ level: config.logLevel, destination });
   const metrics = createMetrics();
   const app: App = createApp({ config, core: { database, keyStore, target }, clock, log, metrics });
-  await app.http.listen({ host: '127.0.0.1', port: 0 });
+  const port = await app.http.listen('127.0.0.1', 0);
   app.markReady();
-  const { port } = app.http.server.address() as AddressInfo; // A TCP listener has one.
   const baseUrl = `http://127.0.0.1:${port}`;
 
   async function makeKey(tenantId: string, type: ApplicationType, permissions: readonly string[]): Promise<string> {

@@ -1,0 +1,101 @@
+import type { ChildProcess } from 'node:child_process';
+import { spawn } from 'node:child_process';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+import type { LoadOptions, LoadResult } from './load.js';
+
+export const MAIN = fileURLToPath(new URL('../../server/dist/main.js', import.meta.url));
+
+function script(name: string): string {
+  return fileURLToPath(new URL(`./${name}.js`, import.meta.url));
+}
+
+export interface Started {
+  readonly child: ChildProcess;
+  stop(): Promise<void>;
+}
+
+export interface ProductOptions {
+  readonly dataDir: string;
+  readonly key: string;
+}
+
+/** The product as an operator starts it: default log level, embedded database; only the rate limits are lifted. */
+export async function startProduct(options: ProductOptions): Promise<Started & { readonly port: number }> {
+  const child = spawn(process.execPath, [MAIN, 'serve'], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+    env: {
+      ...process.env,
+      STRONGROOM_DATA_DIR: options.dataDir,
+      STRONGROOM_PORT: '0',
+      STRONGROOM_RATE_LIMITS: 'off',
+      STRONGROOM_BOOTSTRAP_API_KEY: options.key,
+    },
+  });
+  const address = await firstMatch(child, /"address":"http:\/\/127\.0\.0\.1:(\d+)"/);
+  child.stdout?.removeAllListeners();
+  child.stdout?.resume();
+  return { ...stoppable(child), port: Number(address) };
+}
+
+export async function startBareHttp(
+  headers: Record<string, string>,
+  body: string,
+): Promise<Started & { port: number }> {
+  const child = spawn(process.execPath, [script('bare-http'), JSON.stringify(headers), body], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  return { ...stoppable(child), port: Number(await firstMatch(child, /^(\d+)$/)) };
+}
+
+export async function runLoad(options: LoadOptions): Promise<LoadResult> {
+  const child = spawn(process.execPath, [script('load-process'), JSON.stringify(options)], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  const result: LoadResult = JSON.parse(await firstMatch(child, /^(\{.*\})$/));
+  if (result.refused > 0) throw new Error(`${result.refused} of ${result.requests} requests were refused`);
+  return result;
+}
+
+/** Runs the operator's command line and returns what it printed. */
+export async function runCommand(dataDir: string, ...words: string[]): Promise<string> {
+  const child = spawn(process.execPath, [MAIN, ...words], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+    env: { ...process.env, STRONGROOM_DATA_DIR: dataDir },
+  });
+  let text = '';
+  child.stdout?.on('data', (chunk: Buffer) => {
+    text += chunk.toString();
+  });
+  const code = await new Promise((resolve) => child.once('close', resolve));
+  if (code !== 0) throw new Error(`strongroom ${words.join(' ')} ended with ${code}`);
+  return text.trim();
+}
+
+function stoppable(child: ChildProcess): Started {
+  return {
+    child,
+    stop: () =>
+      new Promise((resolve) => {
+        if (child.exitCode !== null) {
+          resolve();
+          return;
+        }
+        child.once('exit', () => resolve());
+        child.kill('SIGTERM');
+      }),
+  };
+}
+
+function firstMatch(child: ChildProcess, pattern: RegExp): Promise<string> {
+  return new Promise((resolve, reject) => {
+    if (!child.stdout) throw new Error('assertion failed: the output is piped');
+    const lines = createInterface({ input: child.stdout });
+    lines.on('line', (line) => {
+      const found = pattern.exec(line)?.[1];
+      if (found === undefined) return;
+      resolve(found);
+    });
+    child.once('exit', (code) => reject(new Error(`a process ended with ${code} before it was ready`)));
+  });
+}

@@ -1,0 +1,60 @@
+import type { RequestListener, ServerResponse } from 'node:http';
+import { createServer } from 'node:http';
+import type { AddressInfo, Socket } from 'node:net';
+import { answerClientError, refuseConnect, trackResponse } from './client-error.js';
+
+export interface HttpListener {
+  /** Resolves with the port it listens on. */
+  listen(host: string, port: number): Promise<number>;
+  /** Takes no new connections and waits for the requests under way. */
+  close(): Promise<void>;
+}
+
+const HEADER_BYTES_MAX = 16_384;
+const HEADERS_TIMEOUT_MS = 10_000;
+const REQUEST_TIMEOUT_MS = 30_000;
+const CONNECTIONS_CHECK_MS = 1_000;
+const KEEP_ALIVE_MS = 72_000;
+
+/** The bounds of a connection, and what Node would otherwise answer by itself without a body. */
+export function createListener(receive: RequestListener): HttpListener {
+  const server = createServer(
+    {
+      maxHeaderSize: HEADER_BYTES_MAX,
+      headersTimeout: HEADERS_TIMEOUT_MS,
+      requestTimeout: REQUEST_TIMEOUT_MS,
+      connectionsCheckingInterval: CONNECTIONS_CHECK_MS,
+      keepAliveTimeout: KEEP_ALIVE_MS,
+      // A missing Host header is refused by the gate, with a problem body.
+      requireHostHeader: false,
+    },
+    (request, response) => {
+      trackResponse(request.socket, response);
+      receive(request, response);
+    },
+  );
+  server.on('checkExpectation', (request, response: ServerResponse) => server.emit('request', request, response));
+  server.on('connect', (_request, socket: Socket) => refuseConnect(socket));
+  server.on('clientError', answerClientError);
+
+  return {
+    listen: (host, port) =>
+      new Promise((resolve, reject) => {
+        server.once('error', reject);
+        server.listen(port, host, () => {
+          server.removeListener('error', reject);
+          resolve((server.address() as AddressInfo).port); // A TCP listener has one.
+        });
+      }),
+    close: () =>
+      new Promise((resolve) => {
+        if (!server.listening) {
+          resolve();
+          return;
+        }
+        // Idle connections close at once, the others when their answer is out.
+        server.close(() => resolve());
+        server.closeIdleConnections();
+      }),
+  };
+}

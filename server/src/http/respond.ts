@@ -1,0 +1,64 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { RequestContext } from './context.js';
+import { problemOf } from './problem.js';
+
+/** Sends answers. Every request ends in exactly one call of one of these. */
+export interface Responder {
+  json(exchange: Exchange, status: number, body: string): void;
+  empty(exchange: Exchange, status: number, headers: readonly string[]): void;
+  file(exchange: Exchange, headers: readonly string[], content: string | Buffer): void;
+  problem(exchange: Exchange, error: unknown): void;
+}
+
+export interface Exchange {
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+  readonly context: RequestContext;
+}
+
+export type OnAnswered = (exchange: Exchange, status: number) => void;
+
+const ALWAYS = ['Cache-Control', 'no-store', 'X-Content-Type-Options', 'nosniff', 'Access-Control-Allow-Origin', '*'];
+const EXPOSED = 'RateLimit, RateLimit-Policy, Retry-After, Location';
+
+/** Headers go out as one flat list in one call: set one by one they would cost as much as the rest of the request. */
+export function createResponder(onAnswered: OnAnswered): Responder {
+  const exposedByPrefix = new Map<string, string>();
+
+  function headersFor(context: RequestContext): string[] {
+    const { prefix, traceId } = context;
+    let exposed = exposedByPrefix.get(prefix);
+    if (exposed === undefined) {
+      exposed = `${prefix}-TRACE-ID, ${prefix}-PROXY-DESTINATION-STATUS, ${EXPOSED}`;
+      exposedByPrefix.set(prefix, exposed);
+    }
+    return [`${prefix}-TRACE-ID`, traceId, ...ALWAYS, 'Access-Control-Expose-Headers', exposed];
+  }
+
+  function send(exchange: Exchange, status: number, headers: string[], body: string | Buffer | undefined): void {
+    const { response } = exchange;
+    if (body !== undefined) headers.push('Content-Length', String(Buffer.byteLength(body)));
+    response.writeHead(status, headers);
+    response.end(body);
+    onAnswered(exchange, status);
+  }
+
+  return {
+    json(exchange, status, body) {
+      const headers = headersFor(exchange.context);
+      headers.push('Content-Type', 'application/json');
+      send(exchange, status, headers, body);
+    },
+    empty(exchange, status, extra) {
+      send(exchange, status, [...headersFor(exchange.context), ...extra], undefined);
+    },
+    file(exchange, extra, content) {
+      send(exchange, 200, [...headersFor(exchange.context), ...extra], content);
+    },
+    problem(exchange, error) {
+      const problem = problemOf(error, exchange.context);
+      const headers = [...headersFor(exchange.context), ...Object.entries(problem.headers).flat()];
+      send(exchange, problem.status, headers, problem.body);
+    },
+  };
+}
