@@ -1,8 +1,12 @@
 import type { ChildProcess } from 'node:child_process';
 import { spawn } from 'node:child_process';
+import { open, readFile, rm } from 'node:fs/promises';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
+import type { BareDriverOptions } from './bare-driver.js';
 import type { LoadOptions, LoadResult } from './load.js';
+
+const START_POLL_MS = 20;
 
 export const MAIN = fileURLToPath(new URL('../../server/dist/main.js', import.meta.url));
 
@@ -22,8 +26,10 @@ export interface ProductOptions {
 
 /** The product as an operator starts it: default log level, embedded database; only the rate limits are lifted. */
 export async function startProduct(options: ProductOptions): Promise<Started & { readonly port: number }> {
+  const logFile = `${options.dataDir}.log`;
+  const log = await open(logFile, 'w');
   const child = spawn(process.execPath, [MAIN, 'serve'], {
-    stdio: ['ignore', 'pipe', 'inherit'],
+    stdio: ['ignore', log.fd, 'inherit'],
     env: {
       ...process.env,
       STRONGROOM_DATA_DIR: options.dataDir,
@@ -32,10 +38,17 @@ export async function startProduct(options: ProductOptions): Promise<Started & {
       STRONGROOM_BOOTSTRAP_API_KEY: options.key,
     },
   });
-  const address = await firstMatch(child, /"address":"http:\/\/127\.0\.0\.1:(\d+)"/);
-  child.stdout?.removeAllListeners();
-  child.stdout?.resume();
-  return { ...stoppable(child), port: Number(address) };
+  await log.close();
+  const port = await portIn(logFile, child);
+  const started = stoppable(child);
+  return {
+    child,
+    port,
+    async stop() {
+      await started.stop();
+      await rm(logFile, { force: true });
+    },
+  };
 }
 
 export async function startBareHttp(
@@ -57,6 +70,14 @@ export async function runLoad(options: LoadOptions): Promise<LoadResult> {
   return result;
 }
 
+export async function runBareDriver(options: BareDriverOptions): Promise<number> {
+  const child = spawn(process.execPath, [script('bare-driver'), JSON.stringify(options)], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  const result: { perSecond: number } = JSON.parse(await firstMatch(child, /^(\{.*\})$/));
+  return result.perSecond;
+}
+
 /** Runs the operator's command line and returns what it printed. */
 export async function runCommand(dataDir: string, ...words: string[]): Promise<string> {
   const child = spawn(process.execPath, [MAIN, ...words], {
@@ -70,6 +91,16 @@ export async function runCommand(dataDir: string, ...words: string[]): Promise<s
   const code = await new Promise((resolve) => child.once('close', resolve));
   if (code !== 0) throw new Error(`strongroom ${words.join(' ')} ended with ${code}`);
   return text.trim();
+}
+
+/** The log goes to a file, as it would under a service manager; a pipe would make this process part of the measurement. */
+async function portIn(logFile: string, child: ChildProcess): Promise<number> {
+  while (child.exitCode === null) {
+    const port = /"address":"http:\/\/127\.0\.0\.1:(\d+)"/.exec(await readFile(logFile, 'utf8'))?.[1];
+    if (port !== undefined) return Number(port);
+    await new Promise((resolve) => setTimeout(resolve, START_POLL_MS));
+  }
+  throw new Error(`the product ended with ${child.exitCode} before it was ready`);
 }
 
 function stoppable(child: ChildProcess): Started {

@@ -4,7 +4,7 @@ import { problemOf } from './problem.js';
 
 /** Sends answers. Every request ends in exactly one call of one of these. */
 export interface Responder {
-  json(exchange: Exchange, status: number, body: string): void;
+  json(exchange: Exchange, status: number, body: string | Buffer): void;
   empty(exchange: Exchange, status: number, headers: readonly string[]): void;
   file(exchange: Exchange, headers: readonly string[], content: string | Buffer): void;
   problem(exchange: Exchange, error: unknown): void;
@@ -37,7 +37,7 @@ export function createResponder(onAnswered: OnAnswered): Responder {
 
   function send(exchange: Exchange, status: number, headers: string[], body: string | Buffer | undefined): void {
     const { response } = exchange;
-    if (body !== undefined) headers.push('Content-Length', String(Buffer.byteLength(body)));
+    if (body !== undefined) headers.push('Content-Length', `${Buffer.byteLength(body)}`);
     response.writeHead(status, headers);
     response.end(body);
     onAnswered(exchange, status);

@@ -62,9 +62,9 @@ export function defineRoute<Q extends TSchema, B extends TSchema>(route: TypedRo
 
 /** An answer that was serialised beforehand, for documents that never change. */
 export class Rendered {
-  readonly json: string;
+  readonly json: Buffer;
 
   constructor(value: unknown) {
-    this.json = JSON.stringify(value);
+    this.json = Buffer.from(JSON.stringify(value));
   }
 }

@@ -50,7 +50,8 @@ export interface ProcessLogOptions {
 
 /** The number pino gives to `warn`. */
 const WARN = 40;
-const BUFFER_BYTES = 8_192;
+const BUFFER_BYTES = 32_768;
+const WRITE_BYTES_MAX = 65_536;
 const FLUSH_INTERVAL_MS = 500;
 
 /**
@@ -59,7 +60,7 @@ const FLUSH_INTERVAL_MS = 500;
  */
 export function createProcessLog(options: ProcessLogOptions): ProcessLog {
   const buffered = options.destination === undefined;
-  const output = pino.destination({ fd: 1, minLength: BUFFER_BYTES, sync: false });
+  const output = pino.destination({ fd: 1, minLength: BUFFER_BYTES, maxWrite: WRITE_BYTES_MAX, sync: false });
   const destination = options.destination ?? output;
   const flush = (): void => {
     if (buffered) output.flushSync();

@@ -1,0 +1,54 @@
+import { randomUUID } from 'node:crypto';
+import pg from 'pg';
+
+export interface BareDriverOptions {
+  readonly socketDir: string;
+  readonly tenantIds: readonly string[];
+  readonly callers: number;
+  readonly seconds: number;
+}
+
+const CONNECTIONS = 20;
+
+const UPDATE = {
+  name: 'bare_update',
+  text: 'UPDATE tenants SET name = $2, modified_at = $3 WHERE id = $1 RETURNING id, name, modified_at',
+};
+const INSERT = {
+  name: 'bare_insert',
+  text: `INSERT INTO logs (tenant_id, created_at, id, entity_type, entity_id, operation, message, outcome)
+         VALUES ($1, $2, $3, 'tenant', $4, 'update', 'Tenant updated', 'success')`,
+};
+
+/** The floor of a change: the same two statements in a transaction of their own, by the bare driver, without HTTP. */
+async function measure(options: BareDriverOptions): Promise<number> {
+  const pool = new pg.Pool({
+    host: options.socketDir,
+    user: 'strongroom_owner',
+    database: 'strongroom',
+    max: CONNECTIONS,
+  });
+  const untilMs = performance.now() + options.seconds * 1_000;
+  let done = 0;
+  async function caller(number: number): Promise<void> {
+    const tenantId = options.tenantIds[number % options.tenantIds.length] ?? '';
+    while (performance.now() < untilMs) {
+      const client = await pool.connect();
+      const now = new Date();
+      await client.query('BEGIN');
+      await client.query({ ...UPDATE, values: [tenantId, 'Benchmark', now] });
+      await client.query({ ...INSERT, values: [tenantId, now, randomUUID(), tenantId] });
+      await client.query('COMMIT');
+      client.release();
+      done += 1;
+    }
+  }
+  const startedMs = performance.now();
+  await Promise.all(Array.from({ length: options.callers }, (_, number) => caller(number)));
+  const perSecond = (done / (performance.now() - startedMs)) * 1_000;
+  await pool.end();
+  return perSecond;
+}
+
+const [given = '{}'] = process.argv.slice(2);
+process.stdout.write(`${JSON.stringify({ perSecond: await measure(JSON.parse(given)) })}\n`);

@@ -1,0 +1,50 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { cpus, tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { measureHttpRatio } from './http-ratio.js';
+import type { LogTenant } from './log-growth.js';
+import { measureLogGrowth } from './log-growth.js';
+import { runCommand, startProduct } from './processes.js';
+import { measureWriteRatio } from './write-ratio.js';
+
+/** `npm run bench`: everything on a fresh embedded database. `-- --quick` gives rough figures in a minute. */
+const { values } = parseArgs({ options: { quick: { type: 'boolean' }, only: { type: 'string' } } });
+const rounds = values.quick ? 1 : 5;
+const seconds = values.quick ? 1 : 4;
+const chosen = (part: string): boolean => values.only === undefined || values.only === part;
+
+const dataDir = await mkdtemp(join(tmpdir(), 'strongroom-bench-'));
+const socketDir = join(dataDir, 'run');
+process.stdout.write(`Node ${process.version}, ${cpus().length} cores, ${cpus()[0]?.model ?? 'unknown processor'}\n`);
+const key = await runCommand(dataDir, 'key', 'generate');
+const product = await startProduct({ dataDir, key });
+try {
+  const { port } = product;
+  const self: { id: string } = JSON.parse(
+    await (await fetch(`http://127.0.0.1:${port}/tenants/self`, { headers: { 'SVC-API-KEY': key } })).text(),
+  );
+  if (chosen('http')) await measureHttpRatio({ port, key, rounds, seconds });
+  if (chosen('write')) await measureWriteRatio({ port, key, tenantId: self.id, socketDir, rounds, seconds });
+  if (chosen('logs')) {
+    await measureLogGrowth({
+      port,
+      socketDir,
+      small: await makeLogTenant(),
+      large: await makeLogTenant(),
+      rowsSmall: 10_000,
+      rowsLarge: values.quick ? 100_000 : 1_000_000,
+      samples: values.quick ? 50 : 300,
+    });
+  }
+} finally {
+  await product.stop();
+  await rm(dataDir, { recursive: true, force: true });
+}
+
+async function makeLogTenant(): Promise<LogTenant> {
+  const id = await runCommand(dataDir, 'tenant', 'create', '--name', 'Benchmark');
+  const words = ['application', 'create', '--tenant', id, '--type', 'management', '--permission', 'log:read', '--json'];
+  const made: { key: string } = JSON.parse(await runCommand(dataDir, ...words));
+  return { id, key: made.key };
+}

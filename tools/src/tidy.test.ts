@@ -1,0 +1,200 @@
+import assert from 'node:assert/strict';
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { before, describe, it } from 'node:test';
+import { globFiles } from './files.js';
+import type { Source } from './sources.js';
+import { isTest, readSources, roomOf } from './sources.js';
+
+/** Rooms from right to left. A file imports from its own room or from one with a lower number. */
+const RANK: Readonly<Record<string, number>> = {
+  kernel: 0,
+  storage: 1,
+  crypto: 2,
+  access: 3,
+  audit: 3,
+  limits: 3,
+  telemetry: 3,
+  jobs: 3,
+  http: 4,
+  resources: 5,
+  version: 0,
+  config: 6,
+  core: 7,
+  'first-start': 8,
+  app: 8,
+  commands: 9,
+  main: 10,
+};
+/** `resources.ts`, the list of slices, shares its name with the room it lists. */
+const LIST_OF_SLICES = 'resources.ts';
+
+/** Slices that may use another slice, through its index. */
+const SLICE_PAIRS: readonly string[] = [];
+
+const LINES_MAX = 400;
+const README_LINES_MAX = 20;
+const NO_DEPENDENCIES = ['kernel', 'crypto'];
+const SLICE_FILES = ['index.ts', 'schema.ts', 'routes.ts', 'service.ts', 'queries.ts', 'purge.ts'];
+
+describe('the house is tidy', () => {
+  let sources: Source[];
+  let product: Source[];
+  before(async () => {
+    sources = await readSources();
+    product = sources.filter(({ path }) => !isTest(path));
+    assert.ok(product.length > 100, 'the sources were found');
+  });
+
+  it('imports point one way: to the own room or to one further right', () => {
+    const wrong: string[] = [];
+    for (const { path, imports } of product) {
+      for (const target of imports) {
+        if (roomOf(path) === roomOf(target) && path !== LIST_OF_SLICES) continue;
+        if (rankOf(target) >= rankOf(path)) wrong.push(`${path} -> ${target}`);
+      }
+    }
+    assert.deepEqual(wrong, []);
+  });
+
+  it('nothing that ships imports what only tests use', () => {
+    const wrong = product.flatMap(({ path, imports }) =>
+      imports.filter(isTest).map((target) => `${path} -> ${target}`),
+    );
+    assert.deepEqual(wrong, []);
+  });
+
+  it('a slice is entered through its index, and only by the slices that may', () => {
+    const wrong: string[] = [];
+    for (const { path, imports } of product) {
+      for (const target of imports.filter((name) => name.startsWith('resources/'))) {
+        const [, slice] = target.split('/');
+        const [room, own] = path.split('/');
+        if (room === 'resources' && own === slice) continue;
+        const isPairAllowed = room !== 'resources' || SLICE_PAIRS.includes(`${own} -> ${slice}`);
+        if (!target.endsWith('/index.ts') || !isPairAllowed) wrong.push(`${path} -> ${target}`);
+      }
+    }
+    assert.deepEqual(wrong, []);
+  });
+
+  it('inside a slice routes use the service, the service uses queries, never the other way', () => {
+    const order = ['queries.ts', 'service.ts', 'routes.ts'];
+    const wrong: string[] = [];
+    for (const { path, imports } of product.filter((source) => source.path.startsWith('resources/'))) {
+      const rank = order.indexOf(path.split('/').at(-1) ?? '');
+      for (const target of imports.filter((name) => name.split('/')[1] === path.split('/')[1])) {
+        if (rank !== -1 && order.indexOf(target.split('/').at(-1) ?? '') > rank) wrong.push(`${path} -> ${target}`);
+      }
+    }
+    assert.deepEqual(wrong, []);
+  });
+
+  it('the files of a slice have their fixed names', () => {
+    const wrong = product
+      .map(({ path }) => path)
+      .filter((path) => path.startsWith('resources/') && path.split('/').length === 3)
+      .filter((path) => !SLICE_FILES.includes(path.split('/')[2] ?? ''));
+    assert.deepEqual(wrong, []);
+  });
+
+  it('only config.ts reads the environment, only clock.ts the time, only ids.ts and crypto randomness', () => {
+    const rules: readonly (readonly [RegExp, (path: string) => boolean])[] = [
+      [/process\.env/, (path) => path === 'config.ts'],
+      [/Date\.now\(|performance\.now\(|new Date\(\)/, (path) => path === 'kernel/clock.ts'],
+      [
+        /randomBytes|randomUUID|Math\.random/,
+        (path) =>
+          ['kernel/ids.ts', 'access/api-key.ts', 'access/authenticate.ts', 'app.ts'].includes(path) ||
+          path.startsWith('crypto/') ||
+          path.startsWith('storage/embedded/'),
+      ],
+    ];
+    const wrong = rules.flatMap(([pattern, isAllowed]) =>
+      product
+        .filter(({ path, text }) => pattern.test(text) && !isAllowed(path))
+        .map(({ path }) => `${path}: ${pattern}`),
+    );
+    assert.deepEqual(wrong, []);
+  });
+
+  it('the kernel and the crypto room have no dependencies', () => {
+    const wrong = product
+      .filter(({ path }) => NO_DEPENDENCIES.includes(roomOf(path)))
+      .flatMap(({ path, packages }) =>
+        packages.filter((name) => !name.startsWith('node:')).map((name) => `${path}: ${name}`),
+      );
+    assert.deepEqual(wrong, []);
+  });
+
+  it('SQL is written in queries and in the storage room alone, and names its columns', () => {
+    const isHome = (path: string): boolean =>
+      /queries\.ts$/.test(path) ||
+      path.startsWith('storage/') ||
+      ['audit/record.ts', 'audit/partitions.ts', 'jobs/runner.ts'].includes(path);
+    const wrong = product.filter(
+      ({ path, text }) => /\b(SELECT|INSERT INTO|DELETE FROM)\s/.test(text) && !isHome(path),
+    );
+    assert.deepEqual(
+      wrong.map(({ path }) => path),
+      [],
+    );
+    const stars = product.filter(({ text }) => /SELECT \*/.test(text)).map(({ path }) => path);
+    assert.deepEqual(stars, []);
+  });
+
+  it('every statement on tenant data names its tenant', () => {
+    const wrong: string[] = [];
+    for (const { path, text } of product.filter((source) =>
+      /(resources\/.*queries|audit\/record)\.ts$/.test(source.path),
+    )) {
+      for (const [, name, sql = ''] of text.matchAll(
+        /statement(?:<[^(]*>)?\(\s*['`]([^'`]+)['`],\s*['`]([^`']+)['`]/g,
+      )) {
+        const isOfUsers = /\bFROM users\b|\bINTO users\b/.test(sql);
+        const isAcrossTenants = name === 'list_tenants' || name === 'list_deleted_tenants';
+        if (!isOfUsers && !isAcrossTenants && !/tenant_id|tenants|\$\{sql\}/.test(sql)) wrong.push(`${path}: ${name}`);
+        if (/FROM tenants WHERE/.test(sql) && !isAcrossTenants && !/id = \$1/.test(sql)) wrong.push(`${path}: ${name}`);
+      }
+    }
+    assert.deepEqual(wrong, []);
+  });
+
+  it('every room opens with a short README', async () => {
+    const rooms = (await readdir('server/src', { withFileTypes: true })).filter((entry) => entry.isDirectory());
+    for (const { name } of rooms) {
+      const text = await readFile(join('server/src', name, 'README.md'), 'utf8');
+      assert.ok(text.split('\n').length <= README_LINES_MAX, `${name}/README.md is short`);
+      assert.match(text, /Owns:/, name);
+      assert.match(text, /Refuses:/, name);
+    }
+  });
+
+  it('no file is longer than a newcomer would read', async () => {
+    const files = await globFiles(['server/src', 'server/migrations', 'acceptance/src', 'bench/src', 'tools/src'], '');
+    const long: string[] = [];
+    for (const file of files.filter((name) => /\.(ts|sql)$/.test(name))) {
+      const lines = (await readFile(file, 'utf8')).split('\n').length;
+      if (lines > LINES_MAX) long.push(`${file}: ${lines}`);
+    }
+    assert.deepEqual(long, []);
+  });
+
+  it('no test is skipped for good, and none asserts nothing', async () => {
+    const files = await globFiles(['server/src', 'acceptance/src', 'tools/src'], '.test.ts');
+    const wrong: string[] = [];
+    for (const file of files) {
+      const text = await readFile(file, 'utf8');
+      if (/\b(it|test|describe)\.(only|todo)\(/.test(text)) wrong.push(`${file}: only or todo`);
+      if (!/assert|expect|fc\.|Suite\(/.test(text)) wrong.push(`${file}: asserts nothing`);
+    }
+    assert.deepEqual(wrong, []);
+  });
+});
+
+function rankOf(path: string): number {
+  if (path === LIST_OF_SLICES) return RANK.config ?? 0;
+  const rank = RANK[roomOf(path)];
+  assert.notEqual(rank, undefined, `${path} is in a known room`);
+  return rank ?? 0;
+}
