@@ -14,7 +14,8 @@ import type { Command, Output } from './command.js';
 import { expectEnd } from './ending.js';
 import { greeting } from './greeting.js';
 
-const POSTGRES_TROUBLE = / (WARNING|ERROR|FATAL|PANIC): /;
+/** Ending a connection at shutdown is reported as FATAL and is none. */
+const POSTGRES_TROUBLE = / (WARNING|ERROR|FATAL|PANIC): (?! *terminating connection due to administrator command)/;
 
 export const serve: Command = {
   name: 'serve',
