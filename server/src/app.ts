@@ -5,7 +5,6 @@ import { ensureLogPartitions } from './audit/partitions.js';
 import { record } from './audit/record.js';
 import type { Config } from './config.js';
 import type { Core } from './core.js';
-import { createHeaderNames } from './http/header-names.js';
 import { operatorRoutes } from './http/operator-routes.js';
 import type { HttpServer, HttpServerOptions } from './http/server.js';
 import { createHttpServer } from './http/server.js';
@@ -99,7 +98,7 @@ export function createApp(options: AppOptions): App {
 
   const server = createHttpServer({
     clock,
-    headerNames: createHeaderNames(config.headerPrefixes),
+    headerPrefixes: config.headerPrefixes,
     trustedProxies: config.trustedProxies,
     rateCounter: config.rateLimits === 'on' ? createMemoryCounter({ clock, seed: randomBytes(8) }) : undefined,
     inFlightMax: config.requestsInFlightMax,

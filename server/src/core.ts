@@ -1,6 +1,6 @@
 import { ensureLogPartitions } from './audit/partitions.js';
 import type { Config } from './config.js';
-import type { KeyStore } from './crypto/key-store.js';
+import type { KeyStore, UnboundRootKeySource } from './crypto/key-store.js';
 import { openKeyStore } from './crypto/key-store.js';
 import type { Clock } from './kernel/clock.js';
 import { AppError } from './kernel/errors.js';
@@ -38,16 +38,11 @@ export async function openCore(options: CoreOptions): Promise<Core> {
   const storage = await openStorage(storageOptions(options));
   let database: Database | undefined;
   try {
-    if (storage.migration) await migrate(storage.migration);
+    if (storage.migration && !storage.isJoined) await migrate(storage.migration);
     database = createDatabase({ target: storage.target, clock });
     await refuseOldSchema(database);
     await refusePowerfulLogin(database);
-    const { keyStore, warnings } = await openKeyStore(database, {
-      value: config.rootKey,
-      file: config.rootKeyFile,
-      dataDir: config.dataDir,
-      isProduction: config.env === 'production',
-    });
+    const { keyStore, warnings } = await openKeyStore(database, rootKeySource(config));
     await ensureLogPartitions(database, clock.nowMs());
     const opened = database;
     return {
@@ -67,7 +62,16 @@ export async function openCore(options: CoreOptions): Promise<Core> {
   }
 }
 
-function storageOptions({ config, command, log, onLost, mayJoin = false }: CoreOptions): StorageOptions {
+export function rootKeySource(config: Config): UnboundRootKeySource {
+  return {
+    value: config.rootKey,
+    file: config.rootKeyFile,
+    dataDir: config.dataDir,
+    isProduction: config.env === 'production',
+  };
+}
+
+export function storageOptions({ config, command, log, onLost, mayJoin = false }: CoreOptions): StorageOptions {
   return {
     dataDir: config.dataDir,
     databaseUrl: config.databaseUrl,
@@ -80,7 +84,7 @@ function storageOptions({ config, command, log, onLost, mayJoin = false }: CoreO
   };
 }
 
-function asExit(error: unknown): unknown {
+export function asExit(error: unknown): unknown {
   if (!(error instanceof AppError) || error.code !== 'storage_unavailable') return error;
   return new ExitError(
     EXIT.unavailable,

@@ -1,35 +1,77 @@
+import type { Config } from '../config.js';
 import { readConfig, unknownSettings } from '../config.js';
+import { asExit, rootKeySource, storageOptions } from '../core.js';
+import { examineKeys } from '../crypto/key-store.js';
+import { systemClock } from '../kernel/clock.js';
 import { EXIT, ExitError } from '../kernel/exit.js';
+import type { Database } from '../storage/database.js';
+import { createDatabase } from '../storage/database.js';
+import { holdsCluster } from '../storage/embedded/data-folder.js';
+import { openStorage } from '../storage/open-storage.js';
+import { refuseOldSchema, refusePowerfulLogin } from '../storage/readiness.js';
 import type { Command, Output } from './command.js';
-import { withCore } from './with-core.js';
 
 export const doctor: Command = {
   name: 'doctor',
-  summary: 'Check settings, database and root key, and say what is wrong',
+  summary: 'Check settings, database and root key, say what is wrong, change nothing',
   flags: {},
   run: async (_flags, output) => {
+    let config: Config | undefined;
     const settings = await check(output, 'settings', async () => {
-      readConfig();
+      config = readConfig();
       const unknown = unknownSettings();
       return unknown.length === 0 ? 'usable' : `usable; not known and ignored: ${unknown.join(', ')}`;
     });
-    if (settings !== EXIT.ok) return settings;
-    return check(output, 'database and root key', () =>
-      withCore('doctor', async ({ keyStore, warnings }) => {
-        for (const warning of warnings) output.print(`warning  ${warning}`);
-        return `the schema fits, the database is sealed by ${keyStore.rootKeyId}`;
-      }),
-    );
+    if (config === undefined) return settings;
+    if (config.databaseUrl === undefined && !(await holdsCluster(config.dataDir))) {
+      output.print(`ok       database: none in ${config.dataDir} yet, the first start makes it`);
+      return EXIT.ok;
+    }
+    return withDatabase(config, (database, source) => examine(output, database, source));
   },
 };
+
+type Source = ReturnType<typeof rootKeySource>;
+
+async function examine(output: Output, database: Database, source: Source): Promise<number> {
+  const schema = await check(output, 'database', async () => {
+    await refuseOldSchema(database);
+    await refusePowerfulLogin(database);
+    return 'it answers, the schema fits, the login cannot look past row-level security';
+  });
+  if (schema !== EXIT.ok) return schema;
+  return check(output, 'root key', async () => {
+    const found = await examineKeys(database, source);
+    for (const warning of found?.warnings ?? []) output.print(`warning  ${warning}`);
+    return found ? `${found.rootKeyId} opens this database` : 'not used yet, the first start seals the database';
+  });
+}
+
+async function withDatabase(
+  config: Config,
+  act: (database: Database, source: Source) => Promise<number>,
+): Promise<number> {
+  const quiet = { log: () => {}, onLost: () => {}, mayJoin: true };
+  const storage = await openStorage(
+    storageOptions({ config, clock: systemClock, command: 'strongroom doctor', ...quiet }),
+  );
+  const database = createDatabase({ target: storage.target, clock: systemClock });
+  try {
+    return await act(database, rootKeySource(config));
+  } finally {
+    await database.close();
+    await storage.close();
+  }
+}
 
 async function check(output: Output, what: string, look: () => Promise<string>): Promise<number> {
   try {
     output.print(`ok       ${what}: ${await look()}`);
     return EXIT.ok;
   } catch (error) {
-    if (!(error instanceof ExitError)) throw error;
-    output.print(`FAULT    ${what}: ${error.message}`);
-    return error.exitCode;
+    const fault = asExit(error);
+    if (!(fault instanceof ExitError)) throw error;
+    output.print(`FAULT    ${what}: ${fault.message}`);
+    return fault.exitCode;
   }
 }

@@ -34,12 +34,13 @@ export interface OpenedKeyStore {
   readonly warnings: readonly string[];
 }
 
-type Source = Omit<RootKeySource, 'databaseHoldsData' | 'sealedById'>;
+/** Where the root key may come from, before the database has been asked which one it wants. */
+export type UnboundRootKeySource = Omit<RootKeySource, 'databaseHoldsData' | 'sealedById'>;
 
 const TENANTS_UNWRAPPED_MAX = 10_000;
 
 /** Opens the keys, or makes them for an empty database; refuses a root key that is not the one that sealed it. */
-export async function openKeyStore(database: Database, source: Source): Promise<OpenedKeyStore> {
+export async function openKeyStore(database: Database, source: UnboundRootKeySource): Promise<OpenedKeyStore> {
   const check = await database.lookUp(findRootCheck);
   const { rootKey, warnings } = await loadRootKey({
     ...source,
@@ -65,6 +66,19 @@ export async function openKeyStore(database: Database, source: Source): Promise<
     destroyTenantKeys: deleteTenantKeys,
   };
   return { keyStore, warnings };
+}
+
+/** Looks without touching: which root key sealed the database, and whether the one given opens it. */
+export async function examineKeys(
+  database: Database,
+  source: UnboundRootKeySource,
+): Promise<{ readonly rootKeyId: string; readonly warnings: readonly string[] } | undefined> {
+  const check = await database.lookUp(findRootCheck);
+  if (check === undefined) return undefined;
+  const { rootKey, warnings } = await loadRootKey({ ...source, databaseHoldsData: true, sealedById: check.rootKeyId });
+  verifyRootCheck(rootKey, check);
+  openSystemKeys(rootKey, await database.lookUp(findSystemKeys));
+  return { rootKeyId: rootKey.id, warnings };
 }
 
 /** The check row and the system keys come into being together. Of two processes at once the first one counts. */

@@ -1,10 +1,10 @@
 import type { Principal } from '../access/principal.js';
+import type { OwnHeaders } from './own-headers.js';
 
 /** What is known of a request, filled in on its way. */
 export interface RequestContext {
   readonly traceId: string;
-  /** The header prefix the client used. */
-  readonly prefix: string;
+  readonly headers: OwnHeaders;
   readonly sourceAddress: string;
   /** The address as rate limits count it. */
   readonly limitKey: string;

@@ -10,12 +10,13 @@ import { rateLimitHeaders } from '../limits/headers.js';
 import type { RateCounter, Refusal, Verdict } from '../limits/rate-counter.js';
 import { ALLOWED } from '../limits/rate-counter.js';
 import type { RequestContext } from './context.js';
-import type { HeaderNames } from './header-names.js';
-import { createHostileCheck } from './hostile.js';
+import { refuseHostile } from './hostile.js';
+import { createOwnHeaders } from './own-headers.js';
 
 export interface GateOptions {
   readonly clock: Clock;
-  readonly headerNames: HeaderNames;
+  /** Accepted prefixes of our header names, the strongest first. */
+  readonly headerPrefixes: readonly string[];
   readonly trustedProxies: TrustedProxies;
   /** Undefined lifts every limit, for measuring. */
   readonly rateCounter: RateCounter | undefined;
@@ -28,33 +29,24 @@ export interface Gate {
   /** Counts the request in every limit it matches, and says whether it may go on. */
   count(request: IncomingMessage, context: RequestContext, pathname: string): Verdict | Promise<Verdict>;
   /** Throws unless the request may enter. */
-  admit(request: IncomingMessage, verdict: Verdict, inFlight: number): void;
+  admit(request: IncomingMessage, context: RequestContext, verdict: Verdict, inFlight: number): void;
 }
 
 const TRACE_ID = /^[\x21-\x7e]{1,200}$/;
 
 /** The front door: nothing looks at the key or the body of a request before it has passed here. */
 export function createGate(options: GateOptions): Gate {
-  const { clock, headerNames, rateCounter } = options;
-  const refuseHostile = createHostileCheck(headerNames.spellings('api-key'));
-
-  function traceIdOf(request: IncomingMessage): string {
-    const given = headerNames.read(request.headers, 'trace-id');
-    // A key pasted into the wrong header must not end up in logs.
-    return given !== undefined && TRACE_ID.test(given) && !containsApiKey(given) ? given : newId();
-  }
+  const { clock, rateCounter } = options;
+  const readOwnHeaders = createOwnHeaders(options.headerPrefixes);
 
   return {
     identify(request) {
-      const forwarded = request.headers['x-forwarded-for'];
-      const address = clientAddressOf(
-        request.socket.remoteAddress ?? '',
-        typeof forwarded === 'string' ? forwarded : undefined,
-        options.trustedProxies,
-      );
+      const headers = readOwnHeaders(request.rawHeaders);
+      const peer = request.socket.remoteAddress ?? '';
+      const address = clientAddressOf(peer, headers.forwardedFor, options.trustedProxies);
       return {
-        traceId: traceIdOf(request),
-        prefix: headerNames.prefixOf(request.headers),
+        traceId: acceptedTraceId(headers.traceId) ?? newId(),
+        headers,
         sourceAddress: address.text,
         limitKey: address.limitKey,
         startedAtMs: clock.monotonicMs(),
@@ -66,12 +58,17 @@ export function createGate(options: GateOptions): Gate {
       if (rateCounter === undefined) return ALLOWED;
       return rateCounter.check(context.limitKey, scopesOf(request.method ?? 'GET', pathname, false));
     },
-    admit(request, verdict, inFlight) {
+    admit(request, context, verdict, inFlight) {
       if (!verdict.isAllowed) throw rateLimited(verdict);
       if (inFlight > options.inFlightMax) throw overloaded();
-      refuseHostile(request);
+      refuseHostile(request, context.headers);
     },
   };
+}
+
+/** A key pasted into the wrong header must not end up in logs. */
+function acceptedTraceId(given: string | undefined): string | undefined {
+  return given !== undefined && TRACE_ID.test(given) && !containsApiKey(given) ? given : undefined;
 }
 
 function rateLimited(refusal: Refusal): AppError {

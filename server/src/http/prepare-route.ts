@@ -7,7 +7,6 @@ import type { Clock } from '../kernel/clock.js';
 import { AppError } from '../kernel/errors.js';
 import { readJsonBody } from './body.js';
 import type { RequestContext } from './context.js';
-import type { HeaderNames } from './header-names.js';
 import { createInputReader } from './read-input.js';
 import type { Exchange, Responder } from './respond.js';
 import type { RouteRecord } from './route.js';
@@ -15,7 +14,6 @@ import { Rendered } from './route.js';
 
 export interface PrepareOptions {
   readonly clock: Clock;
-  readonly headerNames: HeaderNames;
   readonly authenticate: Authenticate;
   /** Writes the entries of full auditing; resolves once they are durable. Undefined when auditing is standard. */
   readonly auditRequest: AuditRequest | undefined;
@@ -102,7 +100,7 @@ export function prepareRoute(route: RouteRecord, options: PrepareOptions, respon
       throw error;
     };
     try {
-      const found = options.authenticate(options.headerNames.read(exchange.request.headers, 'api-key'));
+      const found = options.authenticate(exchange.context.headers.apiKey);
       return found instanceof Promise ? found.catch(refuse) : found;
     } catch (error) {
       return refuse(error);

@@ -26,7 +26,8 @@ export function createResponder(onAnswered: OnAnswered): Responder {
   const exposedByPrefix = new Map<string, string>();
 
   function headersFor(context: RequestContext): string[] {
-    const { prefix, traceId } = context;
+    const { traceId } = context;
+    const { prefix } = context.headers;
     let exposed = exposedByPrefix.get(prefix);
     if (exposed === undefined) {
       exposed = `${prefix}-TRACE-ID, ${prefix}-PROXY-DESTINATION-STATUS, ${EXPOSED}`;
@@ -56,7 +57,7 @@ export function createResponder(onAnswered: OnAnswered): Responder {
       send(exchange, 200, [...headersFor(exchange.context), ...extra], content);
     },
     problem(exchange, error) {
-      const problem = problemOf(error, exchange.context);
+      const problem = problemOf(error, { traceId: exchange.context.traceId, prefix: exchange.context.headers.prefix });
       const headers = [...headersFor(exchange.context), ...Object.entries(problem.headers).flat()];
       send(exchange, problem.status, headers, problem.body);
     },

@@ -58,7 +58,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
 
   function enter(exchange: Exchange, verdict: Verdict, pathname: string, rawQuery: string): void {
     try {
-      gate.admit(exchange.request, verdict, inFlight);
+      gate.admit(exchange.request, exchange.context, verdict, inFlight);
       const running = run(exchange, pathname, rawQuery);
       if (running) running.catch((error: unknown) => fail(exchange, error));
     } catch (error) {

@@ -21,6 +21,8 @@ export interface StorageOptions {
 
 export interface Storage {
   readonly target: ConnectionTarget;
+  /** The server belongs to another process, which has brought the schema up to its own release. */
+  readonly isJoined: boolean;
   /** How to migrate; undefined where the owner is not known, and the schema must already fit. */
   readonly migration: MigrateOptions | undefined;
   close(): Promise<void>;
@@ -41,16 +43,16 @@ export async function openStorage(options: StorageOptions): Promise<Storage> {
     });
   try {
     const supervised = await superviseEmbeddedServer({ start, log: options.log, onLost: options.onLost });
-    return { ...embedded(supervised.address), close: supervised.close };
+    return { ...embedded(supervised.address), isJoined: false, close: supervised.close };
   } catch (error) {
     const isInUse = error instanceof ExitError && error.exitCode === EXIT.dataFolderInUse;
     const running = isInUse && options.mayJoin ? await findRunningServer(options.dataDir) : null;
     if (running === null) throw error;
-    return { ...embedded(running), close: async () => {} };
+    return { ...embedded(running), isJoined: true, close: async () => {} };
   }
 }
 
-function embedded({ socketDir, port, database, ownerRole }: ServerAddress): Omit<Storage, 'close'> {
+function embedded({ socketDir, port, database, ownerRole }: ServerAddress): Pick<Storage, 'target' | 'migration'> {
   const address = { socketDir, port, database };
   return {
     target: { ...address, user: EMBEDDED_LOGIN },
@@ -62,6 +64,7 @@ function byAddress(url: string, ownerUrl: string | undefined): Storage {
   const login = decodeURIComponent(new URL(url).username);
   return {
     target: { url },
+    isJoined: false,
     migration: ownerUrl === undefined ? undefined : { owner: { url: ownerUrl }, login, createLogin: false },
     close: async () => {},
   };

@@ -66,6 +66,16 @@ export function createProcessLog(options: ProcessLogOptions): ProcessLog {
     if (buffered) output.flushSync();
   };
   const common = { level: options.level, base: null, formatters: { level: (label: string) => ({ level: label }) } };
+  let lines = '';
+  // Handed over once a turn of the event loop: the lines of all requests answered in it cost one call.
+  const handOver = (): void => {
+    if (lines !== '') destination.write(lines);
+    lines = '';
+  };
+  const addLine = (line: string): void => {
+    if (lines === '') setImmediate(handOver);
+    lines += line;
+  };
   const main = pino(
     {
       ...common,
@@ -85,9 +95,12 @@ export function createProcessLog(options: ProcessLogOptions): ProcessLog {
     main,
     security: main.child({ stream: 'security' }, { level: options.level === 'silent' ? 'silent' : 'info' }),
     request: (line) => {
-      if (main.isLevelEnabled('info')) destination.write(requestLine(line));
+      if (main.isLevelEnabled('info')) addLine(requestLine(line));
     },
-    flush,
+    flush: () => {
+      handOver();
+      flush();
+    },
   };
 }
 

@@ -45,3 +45,12 @@ export async function openDataFolder(dataDir: string): Promise<DataFolder> {
     );
   }
 }
+
+/** Whether there is a database in the folder; the folder itself need not exist. */
+export async function holdsCluster(dataDir: string): Promise<boolean> {
+  const { cluster } = layOut(resolve(dataDir));
+  return access(join(cluster, 'PG_VERSION')).then(
+    () => true,
+    (error: unknown) => errorCode(error) !== 'ENOENT',
+  );
+}
