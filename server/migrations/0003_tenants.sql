@@ -49,7 +49,7 @@ CREATE POLICY purge ON tenant_keys TO strongroom_purge
   USING (tenant_id = ANY ((SELECT strongroom_scope())::uuid[])
     AND EXISTS (SELECT FROM tenants WHERE tenants.id = tenant_id AND deleted_at IS NOT NULL));
 
-GRANT SELECT, INSERT ON users TO strongroom_app;
+GRANT INSERT ON users TO strongroom_app;
 GRANT SELECT ON users TO strongroom_system;
 GRANT SELECT, INSERT, UPDATE ON tenants TO strongroom_app;
 GRANT SELECT ON tenants TO strongroom_system;

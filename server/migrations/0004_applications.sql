@@ -21,6 +21,8 @@ CREATE TABLE api_keys (
   tenant_id uuid NOT NULL,
   application_id uuid NOT NULL,
   id uuid NOT NULL,
+  -- Keyed hash over whose key this is: a row pointed at another application by hand opens nothing.
+  mac bytea NOT NULL,
   expires_at timestamptz(3),
   created_by uuid,
   created_at timestamptz(3) NOT NULL,

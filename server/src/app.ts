@@ -119,7 +119,7 @@ export function createApp(options: AppOptions): App {
   jobs = startJobs({
     database,
     jobs: [
-      { name: 'purge', restMs: PURGE_REST_MS, step: () => purgeOneBatch(database) },
+      { name: 'purge', restMs: PURGE_REST_MS, step: () => purgeOneBatch(database, clock.nowMs()) },
       { name: 'log-partitions', restMs: PARTITIONS_REST_MS, step: () => ensureLogPartitions(database, clock.nowMs()) },
     ],
     onFault: (name, error) => log.main.warn({ job: name, err: error }, 'job failed, will try again'),

@@ -5,12 +5,12 @@ import { AppError, storageUnavailable } from '../kernel/errors.js';
 import type { Database } from '../storage/database.js';
 import type { Memory } from '../storage/memory.js';
 import { isWellFormedApiKey } from './api-key.js';
-import { isRightsMacValid } from './application-mac.js';
 import type { ApplicationType } from './permissions.js';
 import { APPLICATION_TYPES, isPermission, mayHold } from './permissions.js';
 import type { Principal } from './principal.js';
 import type { CredentialRow } from './queries.js';
 import { findCredentialByHash } from './queries.js';
+import { isKeyMacValid, isRightsMacValid } from './row-macs.js';
 
 /** A key that exists: whose it is and until when it works. */
 export interface Credential {
@@ -39,25 +39,24 @@ export function createAuthenticate(options: AuthenticateOptions): Authenticate {
 
   async function load(apiKey: string): Promise<Credential | undefined> {
     if (!isWellFormedApiKey(apiKey)) return undefined;
-    const row = await database.lookUp((tx) => findCredentialByHash(tx, hashApiKey(options.pepper, apiKey)));
-    return row === undefined ? undefined : { principal: principalOf(row), expiresAtMs: earliestExpiry(row) };
+    const keyHash = hashApiKey(options.pepper, apiKey);
+    const row = await database.lookUp((tx) => findCredentialByHash(tx, keyHash));
+    return row === undefined ? undefined : { principal: principalOf(row, keyHash), expiresAtMs: earliestExpiry(row) };
   }
 
-  function principalOf(row: CredentialRow): Principal {
-    const rights = {
-      tenantId: row.tenant_id,
-      id: row.application_id,
-      type: row.type,
-      permissions: row.permissions,
-      expiresAt: row.application_expires_at,
-    };
-    if (!isApplicationType(row.type) || !isRightsMacValid(options.rowMacKey, rights, row.mac)) {
-      options.onIntegrityFault({ tenantId: row.tenant_id, applicationId: row.application_id });
+  function principalOf(row: CredentialRow, keyHash: Buffer): Principal {
+    const { tenant_id: tenantId, application_id: id, permissions: names } = row;
+    const key = { hash: keyHash, tenantId, applicationId: id, id: row.key_id, expiresAt: row.key_expires_at };
+    const rights = { tenantId, id, type: row.type, permissions: names, expiresAt: row.application_expires_at };
+    const isGenuine =
+      isKeyMacValid(options.rowMacKey, key, row.key_mac) && isRightsMacValid(options.rowMacKey, rights, row.mac);
+    if (!isApplicationType(row.type) || !isGenuine) {
+      options.onIntegrityFault({ tenantId, applicationId: id });
       throw storageUnavailable(new Error('the rights of this application were changed outside the product'));
     }
     const type = row.type;
-    const permissions = new Set(row.permissions.filter(isPermission).filter((name) => mayHold(type, name)));
-    return { tenantId: row.tenant_id, applicationId: row.application_id, applicationType: type, permissions };
+    const permissions = new Set(names.filter(isPermission).filter((name) => mayHold(type, name)));
+    return { tenantId, applicationId: id, applicationType: type, permissions };
   }
 
   function admit(credential: Credential | undefined): Principal {

@@ -1,3 +1,4 @@
+import { AppError, storageUnavailable } from '../kernel/errors.js';
 import { newOrderedId } from '../kernel/ids.js';
 import type { TenantTx } from '../storage/scope.js';
 import { statement } from '../storage/statement.js';
@@ -13,11 +14,12 @@ const INSERT_LOG = statement<never>(
 
 /**
  * Writes one entry into the transaction of the change it is about: both are committed, or neither. Taking an open
- * transaction is the point; there is no other way to write an entry.
+ * transaction is the point; there is no other way to write an entry. Whatever keeps an entry from being written (a right
+ * taken away, a month without a partition) means the log store cannot be used, and the request fails closed.
  */
 export async function record(tx: TenantTx, act: Act, entry: Entry): Promise<void> {
   const event = EVENTS[entry.event];
-  await tx.run(INSERT_LOG, [
+  const values = [
     tx.tenantId,
     new Date(act.atMs),
     newOrderedId(act.atMs),
@@ -30,5 +32,10 @@ export async function record(tx: TenantTx, act: Act, entry: Entry): Promise<void
     entry.outcome,
     act.sourceAddress ?? null,
     act.traceId ?? null,
-  ]);
+  ];
+  try {
+    await tx.run(INSERT_LOG, values);
+  } catch (error) {
+    throw error instanceof AppError ? error : storageUnavailable(error);
+  }
 }

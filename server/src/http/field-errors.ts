@@ -28,7 +28,9 @@ export function messagesOf(schema: object, findings: readonly Finding[]): FieldE
     } else if (finding.keyword === 'additionalProperties') {
       for (const name of namesIn(params.additionalProperties)) add(join(path, name), own ?? 'is not known here');
     } else if (finding.keyword !== 'boolean') {
-      add(path || '$', own ?? sentence(finding.keyword, params));
+      // The sentence of an object is about its members; that it is no object at all is said in the general words.
+      const isNoObject = finding.keyword === 'type' && params.type === 'object';
+      add(path || '$', isNoObject ? sentence('type', params) : (own ?? sentence(finding.keyword, params)));
     }
   }
   return errors;

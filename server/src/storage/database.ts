@@ -1,5 +1,6 @@
 import type pg from 'pg';
 import type { Clock } from '../kernel/clock.js';
+import { storageUnavailable } from '../kernel/errors.js';
 import type { ConnectionTarget, TimeBounds } from './connection.js';
 import { createPool, DEFAULT_TIME_BOUNDS, openScope, runStatement } from './connection.js';
 import { outcomeUnknown, sqlStateOf, translateDriverFault } from './faults.js';
@@ -52,8 +53,9 @@ export function createDatabase(options: DatabaseOptions): Database {
     work: (run: Tx['run']) => Promise<T>,
     isDurable: boolean,
   ): Promise<T> {
+    // Whatever the reason, a connection that cannot be had means the store is out of reach.
     const client = await pool.connect().catch((error: unknown) => {
-      throw translateDriverFault(error);
+      throw storageUnavailable(error);
     });
     let result: T;
     try {

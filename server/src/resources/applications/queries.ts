@@ -32,7 +32,8 @@ export async function insertApplication(tx: TenantTx, row: ApplicationInsert): P
 
 const INSERT_API_KEY = statement<never>(
   'insert_api_key',
-  `INSERT INTO api_keys (hash, tenant_id, application_id, id, created_by, created_at) VALUES ($1, $2, $3, $4, $5, $6)`,
+  `INSERT INTO api_keys (hash, tenant_id, application_id, id, mac, created_by, created_at)
+   VALUES ($1, $2, $3, $4, $5, $6, $7)`,
 );
 
 export async function insertApiKey(
@@ -41,6 +42,7 @@ export async function insertApiKey(
     readonly hash: Buffer;
     readonly applicationId: string;
     readonly id: string;
+    readonly mac: Buffer;
     readonly createdBy: string | undefined;
     readonly createdAtMs: number;
   },
@@ -50,6 +52,7 @@ export async function insertApiKey(
     tx.tenantId,
     row.applicationId,
     row.id,
+    row.mac,
     row.createdBy ?? null,
     new Date(row.createdAtMs),
   ]);

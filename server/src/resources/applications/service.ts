@@ -1,7 +1,7 @@
 import { generateApiKey } from '../../access/api-key.js';
-import { rightsMac } from '../../access/application-mac.js';
 import type { ApplicationType, Permission } from '../../access/permissions.js';
 import { isPermission, mayHold, permissionsOf } from '../../access/permissions.js';
+import { keyMac, rightsMac } from '../../access/row-macs.js';
 import type { Act } from '../../audit/entry.js';
 import { record } from '../../audit/record.js';
 import { hashApiKey } from '../../crypto/keyed-hash.js';
@@ -37,6 +37,14 @@ export async function createApplication(
   const key = application.presetKey ?? generateApiKey(application.type);
   const rights = { tenantId: tx.tenantId, id, type: application.type, permissions, expiresAt: null };
   const createdBy = act.actor?.id;
+  const keyRow = {
+    hash: hashApiKey(systemKeys.apiKeyPepper, key.reveal()),
+    tenantId: tx.tenantId,
+    applicationId: id,
+    id: newId(),
+    expiresAt: null,
+  };
+  const sealedKey = { ...keyRow, mac: keyMac(systemKeys.rowMac, keyRow) };
   await insertApplication(tx, {
     id,
     name: application.name,
@@ -48,9 +56,7 @@ export async function createApplication(
   });
   await Promise.all([
     insertApiKey(tx, {
-      hash: hashApiKey(systemKeys.apiKeyPepper, key.reveal()),
-      applicationId: id,
-      id: newId(),
+      ...sealedKey,
       createdBy,
       createdAtMs: act.atMs,
     }),

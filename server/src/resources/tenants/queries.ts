@@ -115,13 +115,25 @@ export async function listTenants(
   return tx.run(LIST_TENANTS, [after.createdAt, after.id, limit]);
 }
 
-const LIST_DELETED_TENANTS = statement<{ id: string }>(
+export interface DeletedTenant {
+  readonly id: string;
+  readonly deleted_at: Date;
+}
+
+const LIST_DELETED_TENANTS = statement<DeletedTenant>(
   'list_deleted_tenants',
-  'SELECT id FROM tenants WHERE deleted_at IS NOT NULL ORDER BY deleted_at, id LIMIT $1',
+  `SELECT id, deleted_at FROM tenants WHERE deleted_at IS NOT NULL AND (deleted_at, id) > ($1, $2)
+   ORDER BY deleted_at, id LIMIT $3`,
 );
 
-export async function listDeletedTenants(tx: SystemTx, limit: number): Promise<string[]> {
-  return (await tx.run(LIST_DELETED_TENANTS, [limit])).map(({ id }) => id);
+const BEFORE_ALL: DeletedTenant = { id: '00000000-0000-0000-0000-000000000000', deleted_at: new Date(0) };
+
+export async function listDeletedTenants(
+  tx: SystemTx,
+  after: DeletedTenant | undefined,
+  limit: number,
+): Promise<DeletedTenant[]> {
+  return tx.run(LIST_DELETED_TENANTS, [(after ?? BEFORE_ALL).deleted_at, (after ?? BEFORE_ALL).id, limit]);
 }
 
 /** Tables of tenant data in an order that respects their references. */
