@@ -40,7 +40,8 @@ CREATE POLICY app ON tenants TO strongroom_app
   USING (id = ANY ((SELECT strongroom_scope())::uuid[]))
   WITH CHECK (id = ANY ((SELECT strongroom_scope())::uuid[]));
 CREATE POLICY system ON tenants FOR SELECT TO strongroom_system USING (true);
-CREATE POLICY purge ON tenants TO strongroom_purge USING (deleted_at IS NOT NULL);
+CREATE POLICY purge ON tenants TO strongroom_purge
+  USING (id = ANY ((SELECT strongroom_scope())::uuid[]) AND deleted_at IS NOT NULL);
 
 CREATE POLICY app ON tenant_keys TO strongroom_app
   USING (tenant_id = ANY ((SELECT strongroom_scope())::uuid[]))

@@ -1,4 +1,4 @@
-import type { ServerResponse } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { AppError } from '../kernel/errors.js';
 import { newId } from '../kernel/ids.js';
@@ -6,35 +6,44 @@ import { problemOf } from './problem.js';
 
 /** What the HTTP parser itself refuses, and requests that took too long to arrive, get a problem body too. */
 export function answerClientError(error: NodeJS.ErrnoException, socket: Socket): void {
-  // An answer already under way cannot be followed by another one; a reset peer cannot be told anything.
-  if (error.code === 'ECONNRESET' || !socket.writable || isAnswering(socket)) {
+  if (error.code === 'ECONNRESET' || !socket.writable) {
     socket.destroy();
     return;
   }
-  const problem = problemOf(translate(error), { traceId: newId(), prefix: 'SVC' });
-  socket.end(rawAnswer(problem.status, { ...problem.headers, 'X-Content-Type-Options': 'nosniff' }, problem.body));
-}
-
-const LAST_RESPONSE = Symbol('strongroom.lastResponse');
-type Tracked = Socket & { [LAST_RESPONSE]?: ServerResponse };
-
-/** Notes whose answer a connection is busy with. */
-export function trackResponse(socket: Socket, response: ServerResponse): void {
-  (socket as Tracked)[LAST_RESPONSE] = response; // The symbol is private to this file.
-}
-
-function isAnswering(socket: Socket): boolean {
-  const response = (socket as Tracked)[LAST_RESPONSE]; // See trackResponse.
-  return response?.headersSent === true && !response.writableFinished;
+  const last = lastExchange(socket);
+  if (last === undefined || last.response.writableFinished) {
+    refuse(socket, translate(error));
+  } else if (last.request.complete) {
+    // A whole request is being worked on, and what came after it is broken: its answer goes out first.
+    last.response.once('close', () => refuse(socket, translate(error)));
+  } else if (last.response.headersSent) {
+    socket.destroy();
+  } else {
+    refuse(socket, translate(error));
+  }
 }
 
 /** CONNECT asks for a tunnel, and this is no proxy of that kind. */
 export function refuseConnect(socket: Socket): void {
-  const error = new AppError('method_not_allowed', 'This service does not open tunnels.', {
-    headers: { Allow: 'GET' },
-  });
-  const problem = problemOf(error, { traceId: newId(), prefix: 'SVC' });
-  socket.end(rawAnswer(problem.status, problem.headers, problem.body));
+  const headers = { Allow: 'GET' };
+  refuse(socket, new AppError('method_not_allowed', 'This service does not open tunnels.', { headers }));
+}
+
+interface TrackedExchange {
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+}
+
+const LAST_EXCHANGE = Symbol('strongroom.lastExchange');
+type Tracked = Socket & { [LAST_EXCHANGE]?: TrackedExchange };
+
+/** Notes what a connection is busy with. */
+export function trackExchange(request: IncomingMessage, response: ServerResponse): void {
+  (request.socket as Tracked)[LAST_EXCHANGE] = { request, response }; // The symbol is private to this file.
+}
+
+function lastExchange(socket: Socket): TrackedExchange | undefined {
+  return (socket as Tracked)[LAST_EXCHANGE]; // See trackExchange.
 }
 
 function translate(error: NodeJS.ErrnoException): AppError {
@@ -55,13 +64,20 @@ const REASONS: Readonly<Record<number, string>> = {
   431: 'Request Header Fields Too Large',
 };
 
-function rawAnswer(status: number, headers: Readonly<Record<string, string>>, body: string): string {
-  const lines = Object.entries({ ...headers, 'Cache-Control': 'no-store', Connection: 'close' });
-  return [
-    `HTTP/1.1 ${status} ${REASONS[status] ?? 'Error'}`,
-    ...lines.map(([name, value]) => `${name}: ${value}`),
-    `Content-Length: ${Buffer.byteLength(body)}`,
-    '',
-    body,
-  ].join('\r\n');
+/** Written by hand: where the parser gave up there is no response object to write with. */
+function refuse(socket: Socket, error: AppError): void {
+  if (!socket.writable) return;
+  const traceId = newId();
+  const { status, headers, body } = problemOf(error, { traceId, prefix: 'SVC' });
+  const all = {
+    ...headers,
+    'SVC-TRACE-ID': traceId,
+    'Cache-Control': 'no-store',
+    'X-Content-Type-Options': 'nosniff',
+    'Access-Control-Allow-Origin': '*',
+    'Content-Length': String(Buffer.byteLength(body)),
+    Connection: 'close',
+  };
+  const lines = Object.entries(all).map(([name, value]) => `${name}: ${value}`);
+  socket.end([`HTTP/1.1 ${status} ${REASONS[status] ?? 'Error'}`, ...lines, '', body].join('\r\n'));
 }

@@ -13,11 +13,10 @@ type Params = Readonly<Record<string, unknown>>;
 
 /** Turns findings into field path -> sentences. A schema node with a sentence of its own speaks for all its findings. */
 export function messagesOf(schema: object, findings: readonly Finding[]): FieldErrors {
-  const errors: FieldErrors = {};
+  // A map, because a client may name a field like a member every object has.
+  const errors = new Map<string, Set<string>>();
   const add = (path: string, message: string): void => {
-    const messages = errors[path] ?? [];
-    errors[path] = messages;
-    if (!messages.includes(message)) messages.push(message);
+    errors.set(path, (errors.get(path) ?? new Set()).add(message));
   };
   for (const finding of findings) {
     const path = fieldPath(finding.instancePath);
@@ -33,7 +32,7 @@ export function messagesOf(schema: object, findings: readonly Finding[]): FieldE
       add(path || '$', isNoObject ? sentence('type', params) : (own ?? sentence(finding.keyword, params)));
     }
   }
-  return errors;
+  return Object.fromEntries([...errors].map(([path, messages]) => [path, [...messages]]));
 }
 
 function sentence(keyword: string, params: Params): string {

@@ -1,7 +1,8 @@
 import type { RequestListener, ServerResponse } from 'node:http';
 import { createServer } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
-import { answerClientError, refuseConnect, trackResponse } from './client-error.js';
+import { answerClientError, refuseConnect, trackExchange } from './client-error.js';
+import { HEADER_BYTES_MAX } from './hostile.js';
 
 export interface HttpListener {
   /** Resolves with the port it listens on. */
@@ -10,7 +11,6 @@ export interface HttpListener {
   close(): Promise<void>;
 }
 
-const HEADER_BYTES_MAX = 16_384;
 const HEADERS_TIMEOUT_MS = 10_000;
 const REQUEST_TIMEOUT_MS = 30_000;
 const CONNECTIONS_CHECK_MS = 1_000;
@@ -29,10 +29,12 @@ export function createListener(receive: RequestListener): HttpListener {
       requireHostHeader: false,
     },
     (request, response) => {
-      trackResponse(request.socket, response);
+      trackExchange(request, response);
       receive(request, response);
     },
   );
+  // The bound is on their size: headers past a number would be dropped in silence.
+  server.maxHeadersCount = 0;
   server.on('checkExpectation', (request, response: ServerResponse) => server.emit('request', request, response));
   server.on('connect', (_request, socket: Socket) => refuseConnect(socket));
   server.on('clientError', answerClientError);

@@ -10,6 +10,9 @@ export interface OwnHeaders {
   readonly traceId: string | undefined;
   readonly forwardedFor: string | undefined;
   readonly expect: string | undefined;
+  readonly transferEncoding: string | undefined;
+  /** Size of the whole block as it arrived. */
+  readonly bytes: number;
   readonly hasHost: boolean;
   /** A header that may come only once and came again: its value would be a guess. */
   readonly repeated: string | undefined;
@@ -25,7 +28,9 @@ interface Known {
   readonly isSingle: boolean;
 }
 
-const OTHER_NAMES = ['host', 'content-type', 'x-forwarded-for', 'expect'];
+const OTHER_NAMES = ['host', 'content-type', 'x-forwarded-for', 'expect', 'transfer-encoding'];
+/** What every header takes on the wire besides its name and value. */
+const SEPARATOR_BYTES = 4;
 const SINGLE = new Set(['host', 'content-type', 'api-key']);
 
 /**
@@ -48,13 +53,15 @@ export function createOwnHeaders(prefixes: readonly string[]): ReadOwnHeaders {
     const values = new Map<Known, string>();
     let repeated: string | undefined;
     let prefixRank = prefixes.length;
+    let bytes = 0;
     for (let index = 0; index < raw.length; index += 2) {
       const name = raw[index] ?? '';
+      const value = raw[index + 1] ?? '';
+      bytes += name.length + value.length + SEPARATOR_BYTES;
       if (!lengths.has(name.length)) continue;
       const known = byName.get(name) ?? byName.get(name.toLowerCase());
       if (known === undefined) continue;
       if (known.suffix !== undefined && known.rank < prefixRank) prefixRank = known.rank;
-      const value = raw[index + 1] ?? '';
       const earlier = values.get(known);
       if (earlier !== undefined && known.isSingle) repeated = known.name;
       values.set(known, earlier === undefined ? value : `${earlier}, ${value}`);
@@ -63,25 +70,28 @@ export function createOwnHeaders(prefixes: readonly string[]): ReadOwnHeaders {
       prefix: prefixes[prefixRank] ?? first,
       ...found(values),
       repeated,
+      bytes,
     };
   };
 }
 
-type Found = Omit<OwnHeaders, 'prefix' | 'repeated'>;
+type Found = Omit<OwnHeaders, 'prefix' | 'repeated' | 'bytes'>;
 
 function found(values: ReadonlyMap<Known, string>): Found {
   const best: { apiKey?: Ranked; traceId?: Ranked } = {};
   let forwardedFor: string | undefined;
   let expect: string | undefined;
+  let transferEncoding: string | undefined;
   let hasHost = false;
   for (const [known, value] of values) {
     if (known.name === 'host') hasHost = true;
     else if (known.name === 'x-forwarded-for') forwardedFor = value;
     else if (known.name === 'expect') expect = value;
+    else if (known.name === 'transfer-encoding') transferEncoding = value;
     else if (known.suffix === 'api-key') best.apiKey = better(best.apiKey, known.rank, value);
     else if (known.suffix === 'trace-id') best.traceId = better(best.traceId, known.rank, value);
   }
-  return { apiKey: best.apiKey?.value, traceId: best.traceId?.value, forwardedFor, expect, hasHost };
+  return { apiKey: best.apiKey?.value, traceId: best.traceId?.value, forwardedFor, expect, transferEncoding, hasHost };
 }
 
 interface Ranked {

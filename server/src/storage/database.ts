@@ -3,9 +3,9 @@ import type { Clock } from '../kernel/clock.js';
 import { storageUnavailable } from '../kernel/errors.js';
 import type { ConnectionTarget, TimeBounds } from './connection.js';
 import { createPool, DEFAULT_TIME_BOUNDS, openScope, runStatement } from './connection.js';
-import { outcomeUnknown, sqlStateOf, translateDriverFault } from './faults.js';
+import { isAftermath, outcomeUnknown, sqlStateOf, translateDriverFault } from './faults.js';
 import type { Member, Work } from './group-commit.js';
-import { createGroupCommit } from './group-commit.js';
+import { createGroupCommit, MemberFailure } from './group-commit.js';
 import type { PurgeTx, Role, SystemTx, TenantTx, Tx } from './scope.js';
 
 export interface DatabaseOptions {
@@ -78,12 +78,15 @@ export function createDatabase(options: DatabaseOptions): Database {
       writers,
       scope,
       async (run) => {
-        const settled = await Promise.allSettled(
+        const outcomes = await Promise.allSettled(
           members.map(({ tenantId, work }) => work({ kind: 'tenant', tenantId, lane, run })),
         );
-        const failed = settled.find((outcome) => outcome.status === 'rejected');
-        if (failed) throw failed.reason;
-        return settled.map((outcome) => (outcome.status === 'fulfilled' ? outcome.value : undefined));
+        const index = outcomes.findIndex((outcome) => outcome.status === 'rejected' && !isAftermath(outcome.reason));
+        return outcomes.map((outcome) => {
+          if (outcome.status === 'fulfilled') return outcome.value;
+          const culprit = outcomes[index];
+          throw new MemberFailure(index, culprit?.status === 'rejected' ? culprit.reason : outcome.reason);
+        });
       },
       true,
     );

@@ -18,6 +18,20 @@ export function isConflict(error: unknown): boolean {
   return CONFLICT_STATES.has(sqlStateOf(error) ?? '');
 }
 
+/** The transaction had already failed: the reason is elsewhere. */
+export function isAftermath(error: unknown): boolean {
+  return sqlStateOf(error) === '25P02';
+}
+
+const OUTAGE = /^(08|53|57P|58|F0|XX)/;
+
+/** The store itself is in trouble, so that trying the same again at once is no use to anybody. */
+export function isOutage(error: unknown): boolean {
+  if (!(error instanceof AppError) || error.code !== 'storage_unavailable') return false;
+  const state = sqlStateOf(error);
+  return state === undefined || OUTAGE.test(state);
+}
+
 export function isUniqueViolation(error: unknown): boolean {
   return sqlStateOf(error) === '23505';
 }

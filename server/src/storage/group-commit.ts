@@ -1,6 +1,6 @@
 import type { Clock } from '../kernel/clock.js';
 import { AppError, storageUnavailable } from '../kernel/errors.js';
-import { isConflict } from './faults.js';
+import { isConflict, isOutage } from './faults.js';
 import type { TenantTx } from './scope.js';
 
 /** A change: reads and writes through its handle alone, so that running it again after a rollback is harmless. */
@@ -11,7 +11,21 @@ export interface Member {
   readonly work: Work<unknown>;
 }
 
-/** Runs all members in one transaction and commits; if it rejects before the commit, nothing happened. */
+/** Which member made a batch fail, and why. */
+export class MemberFailure extends Error {
+  override readonly name = 'MemberFailure';
+  readonly index: number;
+
+  constructor(index: number, reason: unknown) {
+    super('a member of the batch failed', { cause: reason });
+    this.index = index;
+  }
+}
+
+/**
+ * Runs all members in one transaction and commits; if it rejects before the commit, nothing happened. Throws a
+ * MemberFailure when one member is to blame.
+ */
 export type RunBatch = (members: readonly Member[], lane: number) => Promise<unknown[]>;
 
 export interface GroupCommitOptions {
@@ -37,11 +51,12 @@ interface Queued extends Member {
 }
 
 const CONFLICT_ATTEMPTS_MAX = 3;
+const CULPRITS_MAX = 3;
 
 /**
  * Changes that arrive together share one transaction and so one flush to disk. While a lane is busy the next batch
- * gathers by itself, so nobody waits for company. A batch in which one member fails is rolled back and every member
- * runs again alone: a neighbour's failure never becomes yours.
+ * gathers by itself, so nobody waits for company. A batch in which one member fails is rolled back and goes again
+ * without it: a neighbour's failure never becomes yours.
  */
 export function createGroupCommit(options: GroupCommitOptions): GroupCommit {
   const queue: Queued[] = [];
@@ -49,12 +64,12 @@ export function createGroupCommit(options: GroupCommitOptions): GroupCommit {
   let isPumpScheduled = false;
   let isClosed = false;
   let pending = 0;
-  let onDrained: (() => void) | undefined;
+  const onDrained: (() => void)[] = [];
 
   function settle(finish: () => void): void {
     finish();
     pending -= 1;
-    if (pending === 0) onDrained?.();
+    if (pending === 0) for (const tell of onDrained.splice(0)) tell();
   }
 
   async function runAlone(member: Queued, lane: number): Promise<void> {
@@ -63,7 +78,8 @@ export function createGroupCommit(options: GroupCommitOptions): GroupCommit {
         const [value] = await options.runBatch([member], lane);
         settle(() => member.resolve(value));
         return;
-      } catch (error) {
+      } catch (failure) {
+        const error = reasonOf(failure);
         if (isConflict(error) && attempt < CONFLICT_ATTEMPTS_MAX) continue;
         settle(() => member.reject(error));
         return;
@@ -71,21 +87,34 @@ export function createGroupCommit(options: GroupCommitOptions): GroupCommit {
     }
   }
 
-  async function runTogether(members: readonly Queued[], lane: number): Promise<void> {
+  async function runTogether(members: readonly Queued[], lane: number, culprits = 0): Promise<void> {
     let values: unknown[];
     try {
       values = await options.runBatch(members, lane);
-    } catch (error) {
-      if (error instanceof AppError && error.code === 'storage_unavailable' && !isConflict(error)) {
+    } catch (failure) {
+      const error = reasonOf(failure);
+      if (isOutage(error)) {
         for (const member of members) settle(() => member.reject(error));
-        return;
+      } else {
+        await runApart(members, lane, failure, culprits);
       }
-      for (const member of members) await runAlone(member, lane);
       return;
     }
     members.forEach((member, index) => {
       settle(() => member.resolve(values[index]));
     });
+  }
+
+  /** The batch goes again without the one that failed, which then runs alone; with many of those, all run alone. */
+  async function runApart(members: readonly Queued[], lane: number, failure: unknown, culprits: number): Promise<void> {
+    const culprit = failure instanceof MemberFailure ? members[failure.index] : undefined;
+    if (culprit === undefined || culprits === CULPRITS_MAX) {
+      for (const member of members) await runAlone(member, lane);
+      return;
+    }
+    const others = members.filter((member) => member !== culprit);
+    if (others.length > 0) await runTogether(others, lane, culprits + 1);
+    await runAlone(culprit, lane);
   }
 
   function takeBatch(): Queued[] {
@@ -112,6 +141,10 @@ export function createGroupCommit(options: GroupCommitOptions): GroupCommit {
       const lane = idleLanes.pop();
       if (lane === undefined) return;
       const batch = takeBatch();
+      if (batch.length === 0) {
+        idleLanes.push(lane);
+        return;
+      }
       const running = batch.length === 1 && batch[0] ? runAlone(batch[0], lane) : runTogether(batch, lane);
       void running.finally(() => {
         idleLanes.push(lane);
@@ -142,9 +175,13 @@ export function createGroupCommit(options: GroupCommitOptions): GroupCommit {
       isClosed = true;
       if (pending === 0) return Promise.resolve();
       return new Promise((resolve) => {
-        onDrained = resolve;
+        onDrained.push(resolve);
       });
     },
     depth: () => pending,
   };
+}
+
+function reasonOf(failure: unknown): unknown {
+  return failure instanceof MemberFailure ? failure.cause : failure;
 }

@@ -2,6 +2,7 @@ import pg from 'pg';
 import { EXIT, ExitError } from '../kernel/exit.js';
 import type { ConnectionTarget } from './connection.js';
 import { clientConfig, DEFAULT_TIME_BOUNDS } from './connection.js';
+import { isOutage, translateDriverFault } from './faults.js';
 import type { Migration } from './migrations.js';
 import { readMigrations } from './migrations.js';
 
@@ -41,8 +42,12 @@ export async function migrate(options: MigrateOptions): Promise<string[]> {
     for (const migration of pending) await applyMigration(client, migration);
     await admitLogin(client, options);
     return pending.map(({ name }) => name);
+  } catch (error) {
+    throw isOutage(translateDriverFault(error)) && !(error instanceof ExitError)
+      ? new ExitError(EXIT.unavailable, 'The connection to the database was lost. Run strongroom migrate again.', error)
+      : error;
   } finally {
-    await client.end();
+    await client.end().catch(() => {});
   }
 }
 

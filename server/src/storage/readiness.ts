@@ -1,5 +1,6 @@
 import { EXIT, ExitError } from '../kernel/exit.js';
 import type { Database } from './database.js';
+import { isOutage } from './faults.js';
 import { pendingMigrations } from './migrate.js';
 import { readMigrations } from './migrations.js';
 import { statement } from './statement.js';
@@ -14,7 +15,10 @@ const FIND_LOGIN_POWERS = statement<{ login: string; powers: string[] }>(
   `SELECT session_user::text AS login, array_remove(ARRAY[
      CASE WHEN r.rolsuper THEN 'it is a superuser' END,
      CASE WHEN r.rolbypassrls THEN 'it has BYPASSRLS' END,
-     CASE WHEN pg_has_role(session_user, 'strongroom_system', 'USAGE') THEN 'it inherits the working roles' END,
+     CASE WHEN pg_has_role(session_user, 'strongroom_app', 'USAGE') OR pg_has_role(session_user, 'strongroom_system', 'USAGE')
+            OR pg_has_role(session_user, 'strongroom_purge', 'USAGE') THEN 'it inherits the working roles' END,
+     CASE WHEN EXISTS (SELECT FROM pg_roles p WHERE (p.rolsuper OR p.rolbypassrls) AND p.rolname <> session_user
+                       AND pg_has_role(session_user, p.oid, 'MEMBER')) THEN 'it may become a role that can' END,
      CASE WHEN EXISTS (SELECT FROM pg_class c WHERE c.relname = 'tenants' AND c.relkind = 'r'
                        AND pg_has_role(session_user, c.relowner, 'MEMBER')) THEN 'it owns the tables' END
    ], NULL) AS powers
@@ -49,6 +53,7 @@ async function appliedMigrations(database: Database): Promise<{ version: number;
   try {
     return await database.lookUp((tx) => tx.run(FIND_APPLIED_MIGRATIONS, []));
   } catch (error) {
+    if (isOutage(error)) throw error;
     throw new ExitError(
       EXIT.configuration,
       "The database has no Strongroom schema, or this login may not see it. Set STRONGROOM_MIGRATION_DATABASE_URL to the owner's address and run strongroom migrate.",

@@ -28,12 +28,9 @@ export async function startSharedServer(): Promise<SharedServer & { stop(): Prom
   };
 }
 
-let own: Promise<SharedServer> | undefined;
-
-/** The server of this run, or one of this process's own when a test file is run by itself. */
-export function sharedServer(): Promise<SharedServer> {
+/** The server of this run. */
+export function sharedServer(): SharedServer {
   const [socketDir, port] = (process.env[SHARED_SERVER_VARIABLE] ?? '').split(':');
-  if (socketDir && port) return Promise.resolve({ socketDir, port: Number(port) });
-  own ??= startSharedServer();
-  return own;
+  if (!socketDir || !port) throw new Error('there is no test database; run this file with: npm test -- <part of its path>');
+  return { socketDir, port: Number(port) };
 }

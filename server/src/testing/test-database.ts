@@ -19,7 +19,7 @@ const TEMPLATE = 'strongroom_template';
 
 /** A database of its own with the current schema, copied from a template in a few dozen milliseconds. */
 export async function createTestDatabase(): Promise<TestDatabase> {
-  const { socketDir, port } = await sharedServer();
+  const { socketDir, port } = sharedServer();
   const address = (database: string, user: string) => ({ socketDir, port, database, user });
   const database = `test_${randomBytes(6).toString('hex')}`;
   await asOwner('postgres', async (client) => {

@@ -1,0 +1,276 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { AppError, storageUnavailable } from '../kernel/errors.js';
+import { createFakeClock } from '../testing/fake-clock.js';
+import type { GroupCommitOptions, Member } from './group-commit.js';
+import { createGroupCommit } from './group-commit.js';
+
+interface Batch {
+  readonly tenants: string[];
+  readonly lane: number;
+  commit(): void;
+  fail(error: unknown): void;
+}
+
+const WAIT_MAX_MS = 5_000;
+const nothing = async (): Promise<void> => {};
+
+/** Lets everything that can go on without outside help go on. */
+async function settle(): Promise<void> {
+  for (let turn = 0; turn < 5; turn += 1) await new Promise(setImmediate);
+}
+
+/** A commit queue over a store that the test answers for. The value of a member is its tenant. */
+function createQueue(options: Partial<GroupCommitOptions> = {}) {
+  const clock = createFakeClock(0);
+  const batches: Batch[] = [];
+  const runBatch = (members: readonly Member[], lane: number): Promise<unknown[]> =>
+    new Promise((resolve, reject) => {
+      const tenants = members.map(({ tenantId }) => tenantId);
+      batches.push({ tenants, lane, commit: () => resolve(tenants), fail: reject });
+    });
+  const queue = createGroupCommit({
+    runBatch,
+    clock,
+    lanes: 1,
+    batchMax: 10,
+    queueMax: 10,
+    waitMaxMs: WAIT_MAX_MS,
+    ...options,
+  });
+  return { queue, clock, batches, submit: (tenantId: string) => queue.submit(tenantId, nothing) };
+}
+
+function at(batches: readonly Batch[], index: number): Batch {
+  const batch = batches[index];
+  assert.ok(batch, `batch ${index} was not run`);
+  return batch;
+}
+
+/** As the database reports it: the driver's answer inside ours. */
+function conflict(): AppError {
+  return storageUnavailable(Object.assign(new Error('serialization failure'), { code: '40001', severity: 'ERROR' }));
+}
+
+const isOverloaded = (error: unknown): boolean =>
+  error instanceof AppError && error.code === 'overloaded' && error.headers['Retry-After'] === '1';
+const isUnavailable = (error: unknown): boolean => error instanceof AppError && error.code === 'storage_unavailable';
+
+test('changes of one turn share a transaction, in the order of their tenants, and each gets its own value', async () => {
+  const { batches, submit } = createQueue();
+  const answers = Promise.all(['c', 'a', 'b', 'a'].map(submit));
+  await settle();
+  assert.deepEqual(
+    batches.map(({ tenants }) => tenants),
+    [['a', 'a', 'b', 'c']],
+  );
+  at(batches, 0).commit();
+  assert.deepEqual(await answers, ['c', 'a', 'b', 'a']);
+});
+
+test('changes of one tenant keep the order they came in', async () => {
+  const ran: number[] = [];
+  const { queue } = createQueue({
+    runBatch: (members) => Promise.all(members.map(({ tenantId, work }) => work(handle(tenantId)))),
+  });
+  const answers = [3, 1, 2].map((n) =>
+    queue.submit('a', async () => {
+      ran.push(n);
+      return n;
+    }),
+  );
+  assert.deepEqual(await Promise.all(answers), [3, 1, 2]);
+  assert.deepEqual(ran, [3, 1, 2]);
+});
+
+test('while every lane is busy the next batch gathers, no larger than its bound', async () => {
+  const { batches, submit } = createQueue({ lanes: 2, batchMax: 2 });
+  const answers = Promise.all(['a', 'b', 'c', 'd', 'e', 'f', 'g'].map(submit));
+  await settle();
+  assert.deepEqual(
+    batches.map(({ tenants }) => tenants),
+    [
+      ['a', 'b'],
+      ['c', 'd'],
+    ],
+  );
+  assert.notEqual(at(batches, 0).lane, at(batches, 1).lane);
+  at(batches, 1).commit();
+  await settle();
+  assert.deepEqual(at(batches, 2).tenants, ['e', 'f']);
+  assert.equal(at(batches, 2).lane, at(batches, 1).lane);
+  for (const index of [0, 2]) at(batches, index).commit();
+  await settle();
+  at(batches, 3).commit();
+  assert.equal((await answers).length, 7);
+});
+
+test('a batch in which one member fails runs again one by one, and only that member fails', async () => {
+  const { batches, submit } = createQueue();
+  const wrong = new Error('the second one is wrong');
+  const answers = Promise.allSettled(['a', 'b', 'c'].map(submit));
+  await settle();
+  at(batches, 0).fail(wrong);
+  await settle();
+  at(batches, 1).commit();
+  await settle();
+  at(batches, 2).fail(wrong);
+  await settle();
+  at(batches, 3).commit();
+  assert.deepEqual(await answers, [
+    { status: 'fulfilled', value: 'a' },
+    { status: 'rejected', reason: wrong },
+    { status: 'fulfilled', value: 'c' },
+  ]);
+  assert.deepEqual(
+    batches.map(({ tenants }) => tenants),
+    [['a', 'b', 'c'], ['a'], ['b'], ['c']],
+  );
+});
+
+test('a conflict is tried again and not reported', async () => {
+  const { batches, submit } = createQueue();
+  const answer = submit('a');
+  for (const attempt of [0, 1]) {
+    await settle();
+    at(batches, attempt).fail(conflict());
+  }
+  await settle();
+  at(batches, 2).commit();
+  assert.equal(await answer, 'a');
+});
+
+test('a conflict that does not end is reported after three attempts', async () => {
+  const { batches, submit } = createQueue();
+  const refused = assert.rejects(submit('a'), isUnavailable);
+  for (const attempt of [0, 1, 2]) {
+    await settle();
+    at(batches, attempt).fail(conflict());
+  }
+  await refused;
+  await settle();
+  assert.equal(batches.length, 3);
+});
+
+test('a batch with a conflict runs again one by one', async () => {
+  const { batches, submit } = createQueue();
+  const answers = Promise.all(['a', 'b'].map(submit));
+  await settle();
+  at(batches, 0).fail(conflict());
+  for (const index of [1, 2]) {
+    await settle();
+    at(batches, index).commit();
+  }
+  assert.deepEqual(await answers, ['a', 'b']);
+});
+
+test('a store that is not available fails the whole batch at once, and nothing runs again', async () => {
+  const { queue, batches, submit } = createQueue();
+  const down = storageUnavailable(new Error('connection refused'));
+  const answers = Promise.allSettled(['a', 'b', 'c'].map(submit));
+  await settle();
+  at(batches, 0).fail(down);
+  for (const answer of await answers) assert.deepEqual(answer, { status: 'rejected', reason: down });
+  await settle();
+  assert.equal(batches.length, 1);
+  assert.equal(queue.depth(), 0);
+});
+
+test('a full queue refuses the next change at once, and keeps the ones it has', async () => {
+  const { queue, batches, submit } = createQueue({ queueMax: 2 });
+  const first = submit('a');
+  await settle();
+  const waiting = [submit('b'), submit('c')];
+  await assert.rejects(submit('d'), isOverloaded);
+  assert.equal(queue.depth(), 3);
+  at(batches, 0).commit();
+  await settle();
+  at(batches, 1).commit();
+  assert.deepEqual(await Promise.all([first, ...waiting]), ['a', 'b', 'c']);
+});
+
+test('a change that waited too long for a lane is refused unrun, and a younger one is not', async () => {
+  const { clock, batches, submit } = createQueue();
+  const first = submit('a');
+  await settle();
+  const tooOld = assert.rejects(submit('b'), isUnavailable);
+  clock.advance(1);
+  const oldEnough = submit('c');
+  clock.advance(WAIT_MAX_MS);
+  at(batches, 0).commit();
+  await tooOld;
+  await settle();
+  assert.deepEqual(at(batches, 1).tenants, ['c']);
+  at(batches, 1).commit();
+  assert.deepEqual(await Promise.all([first, oldEnough]), ['a', 'c']);
+});
+
+test('no transaction is opened when everything in the queue waited too long', async () => {
+  const { clock, batches, submit } = createQueue();
+  const first = submit('a');
+  await settle();
+  const tooOld = assert.rejects(submit('b'), isUnavailable);
+  clock.advance(WAIT_MAX_MS + 1);
+  at(batches, 0).commit();
+  await Promise.all([first, tooOld]);
+  await settle();
+  assert.equal(batches.length, 1);
+});
+
+test('the lane is free again after a batch that nobody was left for', async () => {
+  const { clock, batches, submit } = createQueue();
+  const first = submit('a');
+  await settle();
+  const tooOld = assert.rejects(submit('b'), isUnavailable);
+  clock.advance(WAIT_MAX_MS + 1);
+  at(batches, 0).commit();
+  await Promise.all([first, tooOld]);
+  await settle();
+  for (const { tenants, commit } of batches) if (tenants.length === 0) commit();
+  const next = submit('c');
+  await settle();
+  batches.at(-1)?.commit();
+  assert.equal(await next, 'c');
+});
+
+test('drain waits for what runs and for what is queued, and refuses what comes later', async () => {
+  const { queue, batches, submit } = createQueue({ batchMax: 1 });
+  const answers = Promise.all(['a', 'b'].map(submit));
+  await settle();
+  let isDrained = false;
+  const drained = queue.drain().then(() => {
+    isDrained = true;
+  });
+  await assert.rejects(submit('c'), isUnavailable);
+  at(batches, 0).commit();
+  await settle();
+  assert.equal(isDrained, false);
+  at(batches, 1).fail(new Error('a failure is an answer too'));
+  await assert.rejects(answers);
+  await drained;
+  assert.equal(batches.length, 2);
+});
+
+test('drain of an idle queue is over at once', async () => {
+  await createQueue().queue.drain();
+});
+
+test('drain asked for twice answers both', async () => {
+  const { queue, batches, submit } = createQueue();
+  const answer = submit('a');
+  await settle();
+  let drained = 0;
+  for (const drain of [queue.drain(), queue.drain()]) {
+    void drain.then(() => {
+      drained += 1;
+    });
+  }
+  at(batches, 0).commit();
+  await answer;
+  await settle();
+  assert.equal(drained, 2);
+});
+
+function handle(tenantId: string) {
+  return { kind: 'tenant', tenantId, lane: 0, run: () => Promise.reject(new Error('no database here')) } as const;
+}
