@@ -234,11 +234,22 @@ function headerPrefixes(text: string): readonly string[] {
   return [...new Set(['SVC', ...prefixes])];
 }
 
-function postgresUrl(text: string): string {
-  if (!/^postgres(ql)?:\/\//.test(text) || !URL.canParse(text)) {
+/** Secret, because it usually holds a password. */
+function postgresUrl(text: string): Secret<string> {
+  if (!/^postgres(ql)?:\/\//.test(text) || !isReadableUrl(text)) {
     throw new Error('must be an address such as postgres://user:password@host:5432/strongroom.');
   }
-  return text;
+  return new Secret(text);
+}
+
+function isReadableUrl(text: string): boolean {
+  try {
+    const { username, password, pathname } = new URL(text);
+    for (const part of [username, password, pathname]) decodeURIComponent(part);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 function bootstrapApiKey(text: string): Secret<string> {

@@ -88,7 +88,7 @@ export function asExit(error: unknown): unknown {
   if (!(error instanceof AppError) || error.code !== 'storage_unavailable') return error;
   return new ExitError(
     EXIT.unavailable,
-    'The database does not answer. Check that it runs and that its address is right.',
+    'The database does not answer, or refuses the login. Check that it runs and that address, login and password are right.',
     error,
   );
 }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { readdir, readFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { before, describe, it } from 'node:test';
 import { globFiles } from './files.js';
 import type { Source } from './sources.js';
@@ -185,8 +185,10 @@ describe('the house is tidy', () => {
     const wrong: string[] = [];
     for (const file of files) {
       const text = await readFile(file, 'utf8');
+      const helpers = [...text.matchAll(/from '(\.\/[^']+)\.js'/g)].map(([, name]) => `${name}.ts`);
+      const texts = await Promise.all(helpers.map((name) => readFile(join(dirname(file), name), 'utf8')));
       if (/\b(it|test|describe)\.(only|todo)\(/.test(text)) wrong.push(`${file}: only or todo`);
-      if (!/assert|expect|fc\.|Suite\(/.test(text)) wrong.push(`${file}: asserts nothing`);
+      if (!/assert|fc\./.test([text, ...texts].join('\n'))) wrong.push(`${file}: asserts nothing`);
     }
     assert.deepEqual(wrong, []);
   });

@@ -6,7 +6,7 @@ import { createFakeClock } from '../testing/fake-clock.js';
 import type { Answer } from '../testing/http-client.js';
 import type { TestApp, TestTenant } from '../testing/test-app.js';
 import { rootKeyOf, startTestApp } from '../testing/test-app.js';
-import { applicationTypeOfKey, containsApiKey, generateApiKey, isWellFormedApiKey } from './api-key.js';
+import { applicationTypeOfKey, containsKey, generateApiKey, isWellFormedApiKey } from './api-key.js';
 import { keyMac, rightsMac } from './row-macs.js';
 
 const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
@@ -40,7 +40,7 @@ describe('the format of a key', () => {
       for (const key of keys) {
         assert.match(key, new RegExp(`^key_${mark}_[0-9A-Za-z]{32}$`));
         assert.equal(key, withChecksum(key.slice(0, -6)));
-        assert.ok(isWellFormedApiKey(key) && containsApiKey(`before ${key} after`));
+        assert.ok(isWellFormedApiKey(key) && containsKey(`before ${key} after`));
         assert.equal(applicationTypeOfKey(key), type);
       }
       const used = new Set(keys.flatMap((key) => [...key.slice(8, -6)]));

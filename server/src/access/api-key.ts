@@ -9,8 +9,8 @@ const RANDOM_LENGTH = 26;
 const CHECKSUM_LENGTH = 6;
 const KEY_LENGTH = 8 + RANDOM_LENGTH + CHECKSUM_LENGTH;
 const KEY_PATTERN = /^key_(pub|pvt|mgt)_[0-9A-Za-z]{32}$/;
-/** Any credential of ours, wherever it stands in a text. */
-const KEY_ANYWHERE = /key_(pub|pvt|mgt|ses|prx)_[0-9A-Za-z]{32}/;
+/** Any credential of ours or a root key, wherever it stands in a text. */
+const SECRET_ANYWHERE = /key_(pub|pvt|mgt|ses|prx)_[0-9A-Za-z]{32}|rk1_[0-9A-Za-z_-]{43}/;
 
 /** A new key: 26 random characters (154 bits) and a checksum, so that a typo is refused without a look-up. */
 export function generateApiKey(type: ApplicationType): Secret<string> {
@@ -32,9 +32,9 @@ export function applicationTypeOfKey(text: string): ApplicationType | undefined 
   return text.startsWith(PREFIX.management) ? 'management' : undefined;
 }
 
-/** Does the text hold something that looks like a credential? Such text is never written to a log. */
-export function containsApiKey(text: string): boolean {
-  return KEY_ANYWHERE.test(text);
+/** Does the text hold something that looks like a key? Such text is never written to a log. */
+export function containsKey(text: string): boolean {
+  return SECRET_ANYWHERE.test(text);
 }
 
 function checksumOf(body: string): string {

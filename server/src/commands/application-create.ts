@@ -6,6 +6,7 @@ import { validationFailed } from '../kernel/errors.js';
 import { isUuid } from '../kernel/ids.js';
 import { createApplication } from '../resources/applications/index.js';
 import { findTenantById } from '../resources/tenants/index.js';
+import { checkedName } from './checked-name.js';
 import type { Command } from './command.js';
 import { withCore } from './with-core.js';
 
@@ -34,7 +35,7 @@ export const applicationCreate: Command = {
         throw validationFailed({ tenant: ['is not the id of a Tenant; strongroom tenant list shows them'] });
       const act = operatorAct(systemClock.nowMs());
       const application = {
-        name: flags.text('name') ?? `${type} application`,
+        name: checkedName(flags.text('name') ?? `${type} application`),
         type,
         permissions: flags.all('permission'),
       };

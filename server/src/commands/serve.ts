@@ -1,6 +1,6 @@
 import { createApp } from '../app.js';
 import type { Config } from '../config.js';
-import { readConfig, unknownSettings } from '../config.js';
+import { readConfig, SETTINGS, unknownSettings } from '../config.js';
 import { openCore } from '../core.js';
 import { makeFirstTenant } from '../first-start.js';
 import { systemClock } from '../kernel/clock.js';
@@ -64,11 +64,12 @@ async function start(
     await core.close();
   };
   try {
-    const first = await makeFirstTenant(core, clock, config.bootstrapApiKey);
-    const port = await listen(() => app.http.listen(config.host, config.port), config.host, config.port);
+    const port = await listen(() => app.http.listen(config.host, config.port), config, 'port');
     const address = baseAddress(config.host, port);
     const scrapes =
       config.metricsPort === undefined ? undefined : await openMetrics(config, config.metricsPort, metrics);
+    // Only now that nothing else can fail: a key is shown once, and must not be lost to a port that was taken.
+    const first = await makeFirstTenant(core, clock, config.bootstrapApiKey);
     if (first) output.print(greeting(first, address));
     app.markReady();
     log.main.info({ address, version: VERSION, rootKeyId: core.keyStore.rootKeyId }, 'ready');
@@ -83,17 +84,19 @@ async function start(
 }
 
 function openMetrics(config: Config, port: number, metrics: ReturnType<typeof createMetrics>) {
-  return listen(() => listenForScrapes(metrics, config.metricsHost, port), config.metricsHost, port);
+  return listen(() => listenForScrapes(metrics, config.metricsHost, port), config, 'metricsPort');
 }
 
-async function listen<T>(open: () => Promise<T>, host: string, port: number): Promise<T> {
+async function listen<T>(open: () => Promise<T>, config: Config, setting: 'port' | 'metricsPort'): Promise<T> {
   try {
     return await open();
   } catch (error) {
     const { code } = error as { code?: unknown }; // Read as unknown and only printed.
+    const host = setting === 'port' ? config.host : config.metricsHost;
     throw new ExitError(
       EXIT.unavailable,
-      `Cannot listen on ${host} port ${port} (${String(code)}). Is another process there? STRONGROOM_PORT picks another port.`,
+      `Cannot listen on ${host} port ${config[setting]} (${String(code)}). Is another process there? ` +
+        `${SETTINGS[setting].name} picks another port.`,
       error,
     );
   }

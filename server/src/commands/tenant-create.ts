@@ -2,12 +2,10 @@ import { operatorAct } from '../audit/entry.js';
 import { systemClock } from '../kernel/clock.js';
 import { validationFailed } from '../kernel/errors.js';
 import { isUuid, newId } from '../kernel/ids.js';
-import { codePointLength, hasForbiddenCharacters, isBlank } from '../kernel/text.js';
 import { createTenant, isUser } from '../resources/tenants/index.js';
+import { checkedName } from './checked-name.js';
 import type { Command } from './command.js';
 import { withCore } from './with-core.js';
-
-const NAME_LENGTH_MAX = 200;
 
 export const tenantCreate: Command = {
   name: 'tenant create',
@@ -31,10 +29,3 @@ export const tenantCreate: Command = {
       return 0;
     }),
 };
-
-function checkedName(name: string): string {
-  if (isBlank(name) || hasForbiddenCharacters(name) || codePointLength(name) > NAME_LENGTH_MAX) {
-    throw validationFailed({ name: [`must be 1 to ${NAME_LENGTH_MAX} characters and not blank`] });
-  }
-  return name;
-}

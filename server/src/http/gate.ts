@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import { containsApiKey } from '../access/api-key.js';
+import { containsKey } from '../access/api-key.js';
 import type { Clock } from '../kernel/clock.js';
 import { AppError } from '../kernel/errors.js';
 import { newId } from '../kernel/ids.js';
@@ -68,7 +68,7 @@ export function createGate(options: GateOptions): Gate {
 
 /** A key pasted into the wrong header must not end up in logs. */
 function acceptedTraceId(given: string | undefined): string | undefined {
-  return given !== undefined && TRACE_ID.test(given) && !containsApiKey(given) ? given : undefined;
+  return given !== undefined && TRACE_ID.test(given) && !containsKey(given) ? given : undefined;
 }
 
 function rateLimited(refusal: Refusal): AppError {

@@ -9,6 +9,7 @@ export interface HttpListener {
   listen(host: string, port: number): Promise<number>;
   /** Takes no new connections and waits for the requests under way. */
   close(): Promise<void>;
+  isClosing(): boolean;
 }
 
 const HEADERS_TIMEOUT_MS = 10_000;
@@ -39,7 +40,9 @@ export function createListener(receive: RequestListener): HttpListener {
   server.on('connect', (_request, socket: Socket) => refuseConnect(socket));
   server.on('clientError', answerClientError);
 
+  let isClosing = false;
   return {
+    isClosing: () => isClosing,
     listen: (host, port) =>
       new Promise((resolve, reject) => {
         server.once('error', reject);
@@ -50,6 +53,7 @@ export function createListener(receive: RequestListener): HttpListener {
       }),
     close: () =>
       new Promise((resolve) => {
+        isClosing = true;
         if (!server.listening) {
           resolve();
           return;

@@ -22,7 +22,7 @@ const ALWAYS = ['Cache-Control', 'no-store', 'X-Content-Type-Options', 'nosniff'
 const EXPOSED = 'RateLimit, RateLimit-Policy, Retry-After, Location';
 
 /** Headers go out as one flat list in one call: set one by one they would cost as much as the rest of the request. */
-export function createResponder(onAnswered: OnAnswered): Responder {
+export function createResponder(onAnswered: OnAnswered, isClosing: () => boolean): Responder {
   const exposedByPrefix = new Map<string, string>();
 
   function headersFor(context: RequestContext): string[] {
@@ -39,6 +39,8 @@ export function createResponder(onAnswered: OnAnswered): Responder {
   function send(exchange: Exchange, status: number, headers: string[], body: string | Buffer | undefined): void {
     const { response } = exchange;
     if (body !== undefined) headers.push('Content-Length', `${Buffer.byteLength(body)}`);
+    // A client that keeps its connection busy would otherwise keep a stopping server alive.
+    if (isClosing()) headers.push('Connection', 'close');
     response.writeHead(status, headers);
     response.end(body);
     onAnswered(exchange, status);

@@ -35,10 +35,13 @@ export interface HttpServer extends HttpListener {
 export function createHttpServer(options: HttpServerOptions): HttpServer {
   let inFlight = 0;
   const gate = createGate(options);
-  const respond = createResponder((exchange, status) => {
-    inFlight -= 1;
-    options.onAnswered(exchange, status);
-  });
+  const respond = createResponder(
+    (exchange, status) => {
+      inFlight -= 1;
+      options.onAnswered(exchange, status);
+    },
+    () => listener.isClosing(),
+  );
   const route = createRouter<RouteRunner>([
     ...options.routes.map((record) => ({ ...record, target: prepareRoute(record, options, respond) })),
     ...docsRunners(respond),
@@ -80,5 +83,6 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
     if (!exchange.response.headersSent) respond.problem(exchange, error);
   }
 
-  return { ...createListener(receive), inFlight: () => inFlight };
+  const listener = createListener(receive);
+  return { ...listener, inFlight: () => inFlight };
 }

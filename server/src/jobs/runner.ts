@@ -25,7 +25,9 @@ export interface JobRunnerOptions {
 
 const TRY_LEAD = statement<{ is_leader: boolean }>(
   'try_lead',
-  `SELECT pg_try_advisory_xact_lock(hashtext('strongroom.job.' || $1)) AS is_leader`,
+  // The transaction that holds the lock is idle while the step runs in others, however long that takes.
+  `SELECT pg_try_advisory_xact_lock(hashtext('strongroom.job.' || $1)) AS is_leader,
+          set_config('idle_in_transaction_session_timeout', '0', true) AS idle`,
 );
 
 /**
@@ -35,6 +37,8 @@ const TRY_LEAD = statement<{ is_leader: boolean }>(
 export function startJobs(options: JobRunnerOptions): JobRunner {
   let isClosed = false;
   const wakers = new Map<string, () => void>();
+  /** Jobs that were woken while at work: their step may have looked too early. */
+  const woken = new Set<string>();
   const totals = new Map<string, number>();
 
   function rest(job: Job): Promise<void> {
@@ -58,19 +62,23 @@ export function startJobs(options: JobRunnerOptions): JobRunner {
   async function loop(job: Job): Promise<void> {
     while (!isClosed) {
       let done = 0;
+      woken.delete(job.name);
       try {
         done = await leadOneStep(job);
         totals.set(job.name, (totals.get(job.name) ?? 0) + done);
       } catch (error) {
         options.onFault(job.name, error);
       }
-      if (done === 0 && !isClosed) await rest(job);
+      if (done === 0 && !isClosed && !woken.has(job.name)) await rest(job);
     }
   }
 
   const loops = options.jobs.map(loop);
   return {
-    wake: (name) => wakers.get(name)?.(),
+    wake(name) {
+      woken.add(name);
+      wakers.get(name)?.();
+    },
     async close() {
       isClosed = true;
       for (const wake of wakers.values()) wake();

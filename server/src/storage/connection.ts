@@ -1,4 +1,5 @@
 import pg from 'pg';
+import type { Secret } from '../kernel/secret.js';
 import { translateDriverFault } from './faults.js';
 import type { Role } from './scope.js';
 import { ENTER_SCOPE } from './scope.js';
@@ -6,7 +7,7 @@ import type { Statement, Value } from './statement.js';
 
 /** Where the server is and who signs in. */
 export type ConnectionTarget =
-  | { readonly url: string }
+  | { readonly url: Secret<string> }
   | { readonly socketDir: string; readonly port: number; readonly user: string; readonly database: string };
 
 export interface TimeBounds {
@@ -23,7 +24,7 @@ const SILENCE_GRACE_MS = 2_000;
 export function clientConfig(target: ConnectionTarget, bounds: TimeBounds): pg.ClientConfig {
   const address =
     'url' in target
-      ? { connectionString: target.url }
+      ? { connectionString: target.url.reveal() }
       : { host: target.socketDir, port: target.port, user: target.user, database: target.database };
   return {
     ...address,

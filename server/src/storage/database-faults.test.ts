@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, suite, test } from 'node:test';
 import { systemClock } from '../kernel/clock.js';
-import { AppError } from '../kernel/errors.js';
+import { AppError, storageUnavailable } from '../kernel/errors.js';
 import { newId } from '../kernel/ids.js';
 import { eventually } from '../testing/eventually.js';
 import { INSERT_NOTE, INSERT_PAIRED_NOTE, LIST_NOTES, makeNotesTable, storedNotes } from '../testing/notes-table.js';
@@ -156,6 +156,16 @@ suite('a transaction in trouble', () => {
     ]);
     await db.owner.query('ROLLBACK');
     assert.ok(waiting.status === 'rejected' && isUnavailable(waiting.reason));
+    assert.equal(neighbour.status, 'fulfilled');
+  });
+
+  test('a change with a 503 of its own, such as a key that does not open, does not take its neighbours along', async () => {
+    const [closed, open] = [newId(), newId()];
+    const [failing, neighbour] = await Promise.allSettled([
+      database.write(closed, () => Promise.reject(storageUnavailable(new Error('a key does not open')))),
+      database.write(open, insert(open, 'beside a closed one')),
+    ]);
+    assert.ok(failing.status === 'rejected' && isUnavailable(failing.reason));
     assert.equal(neighbour.status, 'fulfilled');
   });
 

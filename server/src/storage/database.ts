@@ -3,7 +3,7 @@ import type { Clock } from '../kernel/clock.js';
 import { storageUnavailable } from '../kernel/errors.js';
 import type { ConnectionTarget, TimeBounds } from './connection.js';
 import { createPool, DEFAULT_TIME_BOUNDS, openScope, runStatement } from './connection.js';
-import { isAftermath, outcomeUnknown, sqlStateOf, translateDriverFault } from './faults.js';
+import { DriverFault, isAftermath, outcomeUnknown, sqlStateOf, translateDriverFault } from './faults.js';
 import type { Member, Work } from './group-commit.js';
 import { createGroupCommit, MemberFailure } from './group-commit.js';
 import type { PurgeTx, Role, SystemTx, TenantTx, Tx } from './scope.js';
@@ -55,15 +55,17 @@ export function createDatabase(options: DatabaseOptions): Database {
   ): Promise<T> {
     // Whatever the reason, a connection that cannot be had means the store is out of reach.
     const client = await pool.connect().catch((error: unknown) => {
-      throw storageUnavailable(error);
+      throw storageUnavailable(new DriverFault(error));
     });
     let result: T;
+    const opened = openScope(client, scope, bounds);
     try {
-      const opened = openScope(client, scope, bounds);
       result = await work((statement, values) => runStatement(client, statement, values));
       await opened;
     } catch (error) {
       await rollBack(client);
+      // The scope could not be entered: that is the reason, and what the statements say is only its aftermath.
+      if (isAftermath(error)) await opened;
       throw error;
     }
     if (isDurable) await commit(client);

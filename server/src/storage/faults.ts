@@ -5,12 +5,21 @@ const UNAVAILABLE_CLASSES = new Set(['08', '25', '53', '54', '57', '58', 'F0', '
 const UNAVAILABLE_STATES = new Set(['40001', '40P01', '55P03', '55006']);
 const CONFLICT_STATES = new Set(['40001', '40P01']);
 
+/** Marks what came from the driver, as opposed to a 503 a service threw for a reason of its own. */
+export class DriverFault extends Error {
+  override readonly name = 'DriverFault';
+
+  constructor(cause: unknown) {
+    super('the database driver failed', { cause });
+  }
+}
+
 /** The SQLSTATE of a server's answer; undefined for anything that is not one. */
 export function sqlStateOf(error: unknown): string | undefined {
   if (typeof error !== 'object' || error === null) return undefined;
   const { code, severity } = error as { code?: unknown; severity?: unknown }; // Read as unknown, checked below.
   if (typeof code === 'string' && typeof severity === 'string' && code.length === 5) return code;
-  return error instanceof AppError ? sqlStateOf(error.cause) : undefined;
+  return error instanceof AppError || error instanceof DriverFault ? sqlStateOf(error.cause) : undefined;
 }
 
 /** Two transactions got in each other's way: nothing was done, the same work may run again at once. */
@@ -27,7 +36,7 @@ const OUTAGE = /^(08|53|57P|58|F0|XX)/;
 
 /** The store itself is in trouble, so that trying the same again at once is no use to anybody. */
 export function isOutage(error: unknown): boolean {
-  if (!(error instanceof AppError) || error.code !== 'storage_unavailable') return false;
+  if (!(error instanceof AppError && error.cause instanceof DriverFault)) return false;
   const state = sqlStateOf(error);
   return state === undefined || OUTAGE.test(state);
 }
@@ -43,9 +52,9 @@ export function isUniqueViolation(error: unknown): boolean {
  */
 export function translateDriverFault(error: unknown): unknown {
   const state = sqlStateOf(error);
-  if (state === undefined) return storageUnavailable(error);
+  if (state === undefined) return storageUnavailable(new DriverFault(error));
   const isUnavailable = UNAVAILABLE_STATES.has(state) || UNAVAILABLE_CLASSES.has(state.slice(0, 2));
-  return isUnavailable ? storageUnavailable(error) : error;
+  return isUnavailable ? storageUnavailable(new DriverFault(error)) : error;
 }
 
 /** The connection broke while COMMIT was on its way: nobody can promise that nothing happened. */
@@ -53,6 +62,6 @@ export function outcomeUnknown(cause: unknown): AppError {
   return new AppError(
     'storage_unavailable',
     'The data store failed while the change was being committed, so it may or may not have been made. Read it back before trying again.',
-    { headers: { 'Retry-After': '1' }, cause },
+    { headers: { 'Retry-After': '1' }, cause: new DriverFault(cause) },
   );
 }

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { storageUnavailable } from '../kernel/errors.js';
 import { createFakeClock } from '../testing/fake-clock.js';
+import { translateDriverFault } from './faults.js';
 import type { Member, RunBatch } from './group-commit.js';
-import { createGroupCommit } from './group-commit.js';
+import { createGroupCommit, MemberFailure } from './group-commit.js';
 import type { TenantTx } from './scope.js';
 
 const LANES = 2;
@@ -32,7 +32,7 @@ const storeFault: fc.Arbitrary<StoreFault> = fc.oneof(
 );
 
 /** A store with transactions: what a batch did shows only if all of it succeeded and the commit did too. */
-function createStore(faults: readonly StoreFault[]) {
+function createStore(faults: readonly StoreFault[], isBlaming = true) {
   const committed: number[] = [];
   const busyLanes = new Set<number>();
   let calls = 0;
@@ -50,16 +50,20 @@ function createStore(faults: readonly StoreFault[]) {
   };
 
   async function runTransaction(members: readonly Member[], lane: number, fault: StoreFault): Promise<unknown[]> {
-    const values = await Promise.all(
+    const outcomes = await Promise.allSettled(
       members.map(async ({ tenantId, work }) => {
         const tx: TenantTx = { kind: 'tenant', tenantId, lane, run: () => Promise.reject(new Error('unused')) };
         return (await work(tx)) as number; // Every change of this test gives back its own number.
       }),
     );
+    const values = outcomes.map((outcome, index) => {
+      if (outcome.status === 'fulfilled') return outcome.value;
+      throw isBlaming ? new MemberFailure(index, outcome.reason) : outcome.reason;
+    });
     await new Promise(setImmediate);
     if (fault === 'conflict')
-      throw storageUnavailable(Object.assign(new Error(), { code: '40P01', severity: 'ERROR' }));
-    if (fault === 'down') throw storageUnavailable(new Error('connection reset'));
+      throw translateDriverFault(Object.assign(new Error(), { code: '40P01', severity: 'ERROR' }));
+    if (fault === 'down') throw translateDriverFault(new Error('connection reset'));
     committed.push(...values);
     return values;
   }
@@ -105,8 +109,9 @@ test('whatever fails, every change is answered, and exactly the acknowledged one
     fc.asyncProperty(
       fc.array(change, { minLength: 1, maxLength: 30 }),
       fc.array(storeFault, { minLength: 1, maxLength: 12 }),
-      async (changes, faults) => {
-        const store = createStore(faults);
+      fc.boolean(),
+      async (changes, faults, isBlaming) => {
+        const store = createStore(faults, isBlaming);
         const acknowledged = await acknowledge(changes, store.runBatch);
         assert.deepEqual(
           store.committed.toSorted((a, b) => a - b),
@@ -120,13 +125,17 @@ test('whatever fails, every change is answered, and exactly the acknowledged one
 
 test('a change that never fails by itself is acknowledged, whatever its neighbours do', async () => {
   await fc.assert(
-    fc.asyncProperty(fc.array(change, { minLength: 1, maxLength: QUEUE_MAX }), async (changes) => {
-      const store = createStore(['none']);
-      const acknowledged = new Set(await acknowledge(changes, store.runBatch));
-      for (const [id, { failures }] of changes.entries()) {
-        if (failures === 0) assert.ok(acknowledged.has(id), `change ${id} failed with a neighbour`);
-      }
-    }),
+    fc.asyncProperty(
+      fc.array(change, { minLength: 1, maxLength: QUEUE_MAX }),
+      fc.boolean(),
+      async (changes, isBlaming) => {
+        const store = createStore(['none'], isBlaming);
+        const acknowledged = new Set(await acknowledge(changes, store.runBatch));
+        for (const [id, { failures }] of changes.entries()) {
+          if (failures === 0) assert.ok(acknowledged.has(id), `change ${id} failed with a neighbour`);
+        }
+      },
+    ),
     { numRuns: 200 },
   );
 });

@@ -1,60 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { AppError, storageUnavailable } from '../kernel/errors.js';
-import { createFakeClock } from '../testing/fake-clock.js';
-import type { GroupCommitOptions, Member } from './group-commit.js';
-import { createGroupCommit } from './group-commit.js';
-
-interface Batch {
-  readonly tenants: string[];
-  readonly lane: number;
-  commit(): void;
-  fail(error: unknown): void;
-}
-
-const WAIT_MAX_MS = 5_000;
-const nothing = async (): Promise<void> => {};
-
-/** Lets everything that can go on without outside help go on. */
-async function settle(): Promise<void> {
-  for (let turn = 0; turn < 5; turn += 1) await new Promise(setImmediate);
-}
-
-/** A commit queue over a store that the test answers for. The value of a member is its tenant. */
-function createQueue(options: Partial<GroupCommitOptions> = {}) {
-  const clock = createFakeClock(0);
-  const batches: Batch[] = [];
-  const runBatch = (members: readonly Member[], lane: number): Promise<unknown[]> =>
-    new Promise((resolve, reject) => {
-      const tenants = members.map(({ tenantId }) => tenantId);
-      batches.push({ tenants, lane, commit: () => resolve(tenants), fail: reject });
-    });
-  const queue = createGroupCommit({
-    runBatch,
-    clock,
-    lanes: 1,
-    batchMax: 10,
-    queueMax: 10,
-    waitMaxMs: WAIT_MAX_MS,
-    ...options,
-  });
-  return { queue, clock, batches, submit: (tenantId: string) => queue.submit(tenantId, nothing) };
-}
-
-function at(batches: readonly Batch[], index: number): Batch {
-  const batch = batches[index];
-  assert.ok(batch, `batch ${index} was not run`);
-  return batch;
-}
-
-/** As the database reports it: the driver's answer inside ours. */
-function conflict(): AppError {
-  return storageUnavailable(Object.assign(new Error('serialization failure'), { code: '40001', severity: 'ERROR' }));
-}
-
-const isOverloaded = (error: unknown): boolean =>
-  error instanceof AppError && error.code === 'overloaded' && error.headers['Retry-After'] === '1';
-const isUnavailable = (error: unknown): boolean => error instanceof AppError && error.code === 'storage_unavailable';
+import { at, createQueue, isOverloaded, isUnavailable, settle, WAIT_MAX_MS } from '../testing/group-commit-fixture.js';
 
 test('changes of one turn share a transaction, in the order of their tenants, and each gets its own value', async () => {
   const { batches, submit } = createQueue();
@@ -103,77 +49,6 @@ test('while every lane is busy the next batch gathers, no larger than its bound'
   await settle();
   at(batches, 3).commit();
   assert.equal((await answers).length, 7);
-});
-
-test('a batch in which one member fails runs again one by one, and only that member fails', async () => {
-  const { batches, submit } = createQueue();
-  const wrong = new Error('the second one is wrong');
-  const answers = Promise.allSettled(['a', 'b', 'c'].map(submit));
-  await settle();
-  at(batches, 0).fail(wrong);
-  await settle();
-  at(batches, 1).commit();
-  await settle();
-  at(batches, 2).fail(wrong);
-  await settle();
-  at(batches, 3).commit();
-  assert.deepEqual(await answers, [
-    { status: 'fulfilled', value: 'a' },
-    { status: 'rejected', reason: wrong },
-    { status: 'fulfilled', value: 'c' },
-  ]);
-  assert.deepEqual(
-    batches.map(({ tenants }) => tenants),
-    [['a', 'b', 'c'], ['a'], ['b'], ['c']],
-  );
-});
-
-test('a conflict is tried again and not reported', async () => {
-  const { batches, submit } = createQueue();
-  const answer = submit('a');
-  for (const attempt of [0, 1]) {
-    await settle();
-    at(batches, attempt).fail(conflict());
-  }
-  await settle();
-  at(batches, 2).commit();
-  assert.equal(await answer, 'a');
-});
-
-test('a conflict that does not end is reported after three attempts', async () => {
-  const { batches, submit } = createQueue();
-  const refused = assert.rejects(submit('a'), isUnavailable);
-  for (const attempt of [0, 1, 2]) {
-    await settle();
-    at(batches, attempt).fail(conflict());
-  }
-  await refused;
-  await settle();
-  assert.equal(batches.length, 3);
-});
-
-test('a batch with a conflict runs again one by one', async () => {
-  const { batches, submit } = createQueue();
-  const answers = Promise.all(['a', 'b'].map(submit));
-  await settle();
-  at(batches, 0).fail(conflict());
-  for (const index of [1, 2]) {
-    await settle();
-    at(batches, index).commit();
-  }
-  assert.deepEqual(await answers, ['a', 'b']);
-});
-
-test('a store that is not available fails the whole batch at once, and nothing runs again', async () => {
-  const { queue, batches, submit } = createQueue();
-  const down = storageUnavailable(new Error('connection refused'));
-  const answers = Promise.allSettled(['a', 'b', 'c'].map(submit));
-  await settle();
-  at(batches, 0).fail(down);
-  for (const answer of await answers) assert.deepEqual(answer, { status: 'rejected', reason: down });
-  await settle();
-  assert.equal(batches.length, 1);
-  assert.equal(queue.depth(), 0);
 });
 
 test('a full queue refuses the next change at once, and keeps the ones it has', async () => {

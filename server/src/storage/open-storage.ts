@@ -1,4 +1,5 @@
 import { EXIT, ExitError } from '../kernel/exit.js';
+import type { Secret } from '../kernel/secret.js';
 import type { ConnectionTarget } from './connection.js';
 import type { ServerAddress } from './embedded/embedded-server.js';
 import { startEmbeddedServer } from './embedded/embedded-server.js';
@@ -8,8 +9,8 @@ import type { MigrateOptions } from './migrate.js';
 
 export interface StorageOptions {
   readonly dataDir: string;
-  readonly databaseUrl: string | undefined;
-  readonly migrationDatabaseUrl: string | undefined;
+  readonly databaseUrl: Secret<string> | undefined;
+  readonly migrationDatabaseUrl: Secret<string> | undefined;
   readonly postgresBinDir: string | undefined;
   readonly command: string;
   readonly log: (line: string) => void;
@@ -60,8 +61,8 @@ function embedded({ socketDir, port, database, ownerRole }: ServerAddress): Pick
   };
 }
 
-function byAddress(url: string, ownerUrl: string | undefined): Storage {
-  const login = decodeURIComponent(new URL(url).username);
+function byAddress(url: Secret<string>, ownerUrl: Secret<string> | undefined): Storage {
+  const login = decodeURIComponent(new URL(url.reveal()).username);
   return {
     target: { url },
     isJoined: false,

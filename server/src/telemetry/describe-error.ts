@@ -22,7 +22,7 @@ export function describeError(error: unknown, depth = 0): ErrorStory {
     type: error.name,
     message: isDatabaseAnswer ? `PostgreSQL answered ${severity} ${code}` : scrub(error.message),
     ...(typeof code === 'string' && { code }),
-    ...(error.stack !== undefined && { stack: framesOf(error.stack) }),
+    ...(error.stack !== undefined && { stack: framesOf(error) }),
     ...(error.cause !== undefined && depth < CAUSES_MAX && { cause: describeError(error.cause, depth + 1) }),
   };
 }
@@ -31,10 +31,13 @@ export function scrub(text: string): string {
   return text.replace(CREDENTIAL, '$1[redacted]');
 }
 
-/** The frames without the first lines, which repeat the message. */
-function framesOf(stack: string): string {
+/** The frames alone: what stands before them repeats the message, and a message may look like a frame. */
+function framesOf(error: Error): string {
+  const stack = error.stack ?? '';
+  const at = stack.indexOf(error.message);
+  const frames = at === -1 ? '' : stack.slice(at + error.message.length);
   return scrub(
-    stack
+    frames
       .split('\n')
       .filter((line) => line.startsWith('    at '))
       .join('\n'),

@@ -52,6 +52,8 @@ export interface ProcessLogOptions {
 const WARN = 40;
 const BUFFER_BYTES = 32_768;
 const WRITE_BYTES_MAX = 65_536;
+/** Past this, when whoever reads the log has stalled, lines are dropped: memory must not grow with a stuck pipe. */
+const BACKLOG_BYTES_MAX = 16_777_216;
 const FLUSH_INTERVAL_MS = 500;
 
 /**
@@ -60,7 +62,13 @@ const FLUSH_INTERVAL_MS = 500;
  */
 export function createProcessLog(options: ProcessLogOptions): ProcessLog {
   const buffered = options.destination === undefined;
-  const output = pino.destination({ fd: 1, minLength: BUFFER_BYTES, maxWrite: WRITE_BYTES_MAX, sync: false });
+  const output = pino.destination({
+    fd: 1,
+    minLength: BUFFER_BYTES,
+    maxWrite: WRITE_BYTES_MAX,
+    maxLength: BACKLOG_BYTES_MAX,
+    sync: false,
+  });
   const destination = options.destination ?? output;
   const flush = (): void => {
     if (buffered) output.flushSync();

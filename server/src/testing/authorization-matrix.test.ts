@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { generateApiKey } from '../access/api-key.js';
 import type { ApplicationType } from '../access/permissions.js';
-import { rightsMac } from '../access/row-macs.js';
+import { keyMac, rightsMac } from '../access/row-macs.js';
 import { operatorAct } from '../audit/entry.js';
 import { hashApiKey } from '../crypto/keyed-hash.js';
 import { AppError } from '../kernel/errors.js';
@@ -82,9 +82,10 @@ describe('authorization', () => {
        VALUES ($1, $2, 'smuggled', $3, $4, $5, now())`,
       [tenantId, id, type, permissions, mac],
     );
+    const row = { hash: hashApiKey(apiKeyPepper, key), tenantId, applicationId: id, id: newId(), expiresAt: null };
     await app.db.owner.query(
-      'INSERT INTO api_keys (hash, tenant_id, application_id, id, created_at) VALUES ($1, $2, $3, $4, now())',
-      [hashApiKey(apiKeyPepper, key), tenantId, id, newId()],
+      'INSERT INTO api_keys (hash, tenant_id, application_id, id, mac, created_at) VALUES ($1, $2, $3, $4, $5, now())',
+      [row.hash, tenantId, id, row.id, keyMac(rowMac, row)],
     );
     return key;
   }

@@ -31,6 +31,7 @@ export async function startSharedServer(): Promise<SharedServer & { stop(): Prom
 /** The server of this run. */
 export function sharedServer(): SharedServer {
   const [socketDir, port] = (process.env[SHARED_SERVER_VARIABLE] ?? '').split(':');
-  if (!socketDir || !port) throw new Error('there is no test database; run this file with: npm test -- <part of its path>');
+  if (!socketDir || !port)
+    throw new Error('there is no test database; run this file with: npm test -- <part of its path>');
   return { socketDir, port: Number(port) };
 }

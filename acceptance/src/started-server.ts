@@ -1,0 +1,85 @@
+import { execFile, spawn } from 'node:child_process';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import type { Keys } from './subject.js';
+
+/** As an operator has it, seen from the root of the repository. */
+const PROGRAM = 'server/dist/main.js';
+const START_MS = 60_000;
+
+export interface StartedServer {
+  readonly baseUrl: string;
+  makeKeys(): Promise<Keys>;
+  stop(): Promise<void>;
+}
+
+const READS = ['tenant:read', 'log:read', 'report:read'];
+const MANAGEMENT = [...READS, 'tenant:update', 'tenant:delete', 'application:read'];
+
+/** Runs the product on a free port and an empty data folder, and makes keys the way an operator does. */
+export async function startServer(): Promise<StartedServer> {
+  const dataDir = await mkdtemp(join(tmpdir(), 'sr-acceptance-'));
+  const inherited = Object.entries(process.env).filter(([name]) => !name.startsWith('STRONGROOM_'));
+  const env = { ...Object.fromEntries(inherited), STRONGROOM_DATA_DIR: dataDir, STRONGROOM_PORT: '0' };
+  const child = spawn(process.execPath, [PROGRAM, 'serve'], { env, stdio: ['ignore', 'pipe', 'inherit'] });
+  const ended = new Promise<void>((resolve) => child.once('exit', () => resolve()));
+  const baseUrl = await new Promise<string>((resolve, reject) => {
+    let output = '';
+    const fail = (): void => reject(new Error(`the server did not start: ${output}`));
+    const timer = setTimeout(fail, START_MS);
+    child.once('exit', fail);
+    child.stdout.on('data', (chunk) => {
+      output += String(chunk);
+      const [, address] = /"address":"([^"]+)".*"msg":"ready"/.exec(output) ?? [];
+      if (address === undefined) return;
+      clearTimeout(timer);
+      resolve(address);
+    });
+  });
+
+  async function run(...words: string[]): Promise<string> {
+    const { stdout } = await promisify(execFile)(process.execPath, [PROGRAM, ...words], { env });
+    return stdout.trim();
+  }
+  const makeTenant = (name: string): Promise<string> => run('tenant', 'create', '--name', name);
+  const makeKey = (tenant: string, type: string, permissions: readonly string[]): Promise<string> => {
+    const flags = permissions.flatMap((permission) => ['--permission', permission]);
+    return run('application', 'create', '--tenant', tenant, '--type', type, ...flags);
+  };
+
+  return {
+    baseUrl,
+    async makeKeys() {
+      const [main = '', other = '', doomed = ''] = await Promise.all(['Main', 'Other', 'Doomed'].map(makeTenant));
+      const [management, readOnly, unrelated, publicKey, privateKey] = await Promise.all([
+        makeKey(main, 'management', MANAGEMENT),
+        makeKey(main, 'management', READS),
+        makeKey(main, 'management', ['application:read']),
+        makeKey(main, 'public', ['token:create']),
+        makeKey(main, 'private', ['token:create', 'token:read']),
+      ]);
+      const [otherTenantManagement, disposableManagement, disposableReadOnly] = await Promise.all([
+        makeKey(other, 'management', MANAGEMENT),
+        makeKey(doomed, 'management', MANAGEMENT),
+        makeKey(doomed, 'management', READS),
+      ]);
+      return {
+        management,
+        readOnly,
+        unrelated,
+        public: publicKey,
+        private: privateKey,
+        otherTenantManagement,
+        disposableManagement,
+        disposableReadOnly,
+      };
+    },
+    async stop() {
+      child.kill('SIGTERM');
+      await ended;
+      await rm(dataDir, { recursive: true, force: true });
+    },
+  };
+}
