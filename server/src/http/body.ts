@@ -1,4 +1,4 @@
-import type { IncomingMessage } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { AppError } from '../kernel/errors.js';
 import { parseJsonBody } from '../kernel/json-guard.js';
 
@@ -8,7 +8,10 @@ const MEDIA_TYPE = /^application\/(json|[A-Za-z0-9!#$&^_.+-]+\+json)$/i;
 const PATCH_MEDIA_TYPE = /^application\/(json|merge-patch\+json)$/i;
 
 /** Reads a JSON body. Nothing sent is undefined, whatever the content type says. */
-export async function readJsonBody(request: IncomingMessage): Promise<unknown> {
+export async function readJsonBody(request: IncomingMessage, response: ServerResponse): Promise<unknown> {
+  refuseTooLong(request, BODY_BYTES_MAX);
+  // Whoever asked first is told to go on only now: the rights are known and the length is fine.
+  if (request.headers.expect !== undefined) response.writeContinue();
   const bytes = await readBytes(request, BODY_BYTES_MAX);
   if (bytes.length === 0) return undefined;
   refuseOtherMedia(request);
@@ -39,8 +42,11 @@ function tooLarge(bytesMax: number): AppError {
   });
 }
 
+function refuseTooLong(request: IncomingMessage, bytesMax: number): void {
+  if (Number(request.headers['content-length'] ?? 0) > bytesMax) throw tooLarge(bytesMax);
+}
+
 function readBytes(request: IncomingMessage, bytesMax: number): Promise<Buffer> {
-  if (Number(request.headers['content-length'] ?? 0) > bytesMax) return Promise.reject(tooLarge(bytesMax));
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
     let length = 0;

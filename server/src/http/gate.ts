@@ -60,7 +60,8 @@ export function createGate(options: GateOptions): Gate {
     },
     admit(request, context, verdict, inFlight) {
       if (!verdict.isAllowed) throw rateLimited(verdict);
-      if (inFlight > options.inFlightMax) throw overloaded();
+      // A busy process is alive: its supervisor must not end it for being busy.
+      if (inFlight > options.inFlightMax && request.url !== '/healthz') throw overloaded();
       refuseHostile(request, context.headers);
     },
   };

@@ -194,6 +194,27 @@ describe('hostile requests', () => {
     assert.equal(answer?.headers.get('access-control-allow-origin'), '*');
   });
 
+  it('401 and no word to go on for whoever asks first whether to send a body, 100 with a key', async () => {
+    const asking = (...more: string[]) =>
+      message('PUT /tenants/self', HOST, JSON_TYPE, 'Content-Length: 15', 'Expect: 100-continue', ...more);
+    const [refused] = await exchange(app.port, asking(), 1);
+    assertProblem(refused, 401, 'missing_api_key');
+    const raw = await new Promise<string>((resolve, reject) => {
+      let heard = '';
+      const socket = connect(app.port, '127.0.0.1', () =>
+        socket.write(asking(`SVC-API-KEY: ${key}`, 'Connection: close')),
+      );
+      socket.setEncoding('latin1');
+      socket.once('data', () => socket.write('{"name":"Asked"}'.slice(0, 15)));
+      socket.on('data', (text: string) => {
+        heard += text;
+      });
+      socket.once('error', reject);
+      socket.once('close', () => resolve(heard));
+    });
+    assert.match(raw, /^HTTP\/1\.1 100 Continue\r\n\r\nHTTP\/1\.1 400 /);
+  });
+
   it('200 with two thousand headers that fit the bound', async () => {
     const [answer] = await exchange(app.port, get('/healthz', ...Array<string>(2_000).fill('a: b')));
     assert.equal(answer?.status, 200);

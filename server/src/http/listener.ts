@@ -36,6 +36,7 @@ export function createListener(receive: RequestListener): HttpListener {
   );
   // The bound is on their size: headers past a number would be dropped in silence.
   server.maxHeadersCount = 0;
+  server.on('checkContinue', (request, response: ServerResponse) => server.emit('request', request, response));
   server.on('checkExpectation', (request, response: ServerResponse) => server.emit('request', request, response));
   server.on('connect', (_request, socket: Socket) => refuseConnect(socket));
   server.on('clientError', answerClientError);

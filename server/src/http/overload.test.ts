@@ -59,6 +59,7 @@ describe('more requests than the server works on at once', () => {
     assert.equal(json.code, 'overloaded');
     assert.equal(headers.get('retry-after'), '1');
     assert.equal(headers.get('svc-trace-id'), json.trace_id);
+    assert.equal((await app.call('GET', '/healthz')).status, 200, 'a busy process is alive');
     for (const { sent } of held) sent.end(BODY);
     assert.deepEqual(await Promise.all(held.map((one) => one.status)), [200, 200, 200]);
     const { json: tenant } = await app.call('GET', '/tenants/self', { key });

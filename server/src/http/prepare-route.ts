@@ -73,7 +73,7 @@ export function prepareRoute(route: RouteRecord, options: PrepareOptions, respon
   }
 
   async function readThenHandle(exchange: Exchange, rawQuery: string): Promise<void> {
-    await handle(exchange, rawQuery, read.body(await readJsonBody(exchange.request)));
+    await handle(exchange, rawQuery, read.body(await readJsonBody(exchange.request, exchange.response)));
   }
 
   function admit(exchange: Exchange, rawQuery: string, principal: Principal): void | Promise<void> {
