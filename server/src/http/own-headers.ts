@@ -50,10 +50,18 @@ export function createOwnHeaders(prefixes: readonly string[]): ReadOwnHeaders {
   const [first = 'SVC'] = prefixes;
 
   return (raw) => {
-    const values = new Map<Known, string>();
+    const seen: Known[] = [];
+    let bytes = 0;
     let repeated: string | undefined;
     let prefixRank = prefixes.length;
-    let bytes = 0;
+    let apiKey: string | undefined;
+    let apiKeyRank = prefixes.length;
+    let traceId: string | undefined;
+    let traceIdRank = prefixes.length;
+    let forwardedFor: string | undefined;
+    let expect: string | undefined;
+    let transferEncoding: string | undefined;
+    let hasHost = false;
     for (let index = 0; index < raw.length; index += 2) {
       const name = raw[index] ?? '';
       const value = raw[index + 1] ?? '';
@@ -61,44 +69,27 @@ export function createOwnHeaders(prefixes: readonly string[]): ReadOwnHeaders {
       if (!lengths.has(name.length)) continue;
       const known = byName.get(name) ?? byName.get(name.toLowerCase());
       if (known === undefined) continue;
-      if (known.suffix !== undefined && known.rank < prefixRank) prefixRank = known.rank;
-      const earlier = values.get(known);
-      if (earlier !== undefined && known.isSingle) repeated = known.name;
-      values.set(known, earlier === undefined ? value : `${earlier}, ${value}`);
+      const isAgain = seen.includes(known);
+      if (!isAgain) seen.push(known);
+      else if (known.isSingle) repeated = known.name;
+      if (known.suffix !== undefined) {
+        if (known.rank < prefixRank) prefixRank = known.rank;
+        if (known.suffix === 'api-key' && known.rank < apiKeyRank) {
+          apiKey = value;
+          apiKeyRank = known.rank;
+        } else if (known.suffix === 'trace-id' && known.rank < traceIdRank) {
+          traceId = value;
+          traceIdRank = known.rank;
+        } else if (known.suffix === 'trace-id' && isAgain && known.rank === traceIdRank) {
+          // Two of them are none: joined they are not a trace id, and a new one is made.
+          traceId = undefined;
+        }
+      } else if (known.name === 'host') hasHost = true;
+      else if (known.name === 'x-forwarded-for') forwardedFor = isAgain ? `${forwardedFor}, ${value}` : value;
+      else if (known.name === 'expect') expect = isAgain ? `${expect}, ${value}` : value;
+      else if (known.name === 'transfer-encoding') transferEncoding = isAgain ? `${transferEncoding}, ${value}` : value;
     }
-    return {
-      prefix: prefixes[prefixRank] ?? first,
-      ...found(values),
-      repeated,
-      bytes,
-    };
+    const prefix = prefixes[prefixRank] ?? first;
+    return { prefix, apiKey, traceId, forwardedFor, expect, transferEncoding, hasHost, repeated, bytes };
   };
-}
-
-type Found = Omit<OwnHeaders, 'prefix' | 'repeated' | 'bytes'>;
-
-function found(values: ReadonlyMap<Known, string>): Found {
-  const best: { apiKey?: Ranked; traceId?: Ranked } = {};
-  let forwardedFor: string | undefined;
-  let expect: string | undefined;
-  let transferEncoding: string | undefined;
-  let hasHost = false;
-  for (const [known, value] of values) {
-    if (known.name === 'host') hasHost = true;
-    else if (known.name === 'x-forwarded-for') forwardedFor = value;
-    else if (known.name === 'expect') expect = value;
-    else if (known.name === 'transfer-encoding') transferEncoding = value;
-    else if (known.suffix === 'api-key') best.apiKey = better(best.apiKey, known.rank, value);
-    else if (known.suffix === 'trace-id') best.traceId = better(best.traceId, known.rank, value);
-  }
-  return { apiKey: best.apiKey?.value, traceId: best.traceId?.value, forwardedFor, expect, transferEncoding, hasHost };
-}
-
-interface Ranked {
-  readonly rank: number;
-  readonly value: string;
-}
-
-function better(earlier: Ranked | undefined, rank: number, value: string): Ranked {
-  return earlier !== undefined && earlier.rank < rank ? earlier : { rank, value };
 }
