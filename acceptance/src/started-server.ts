@@ -3,7 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import type { Keys } from './subject.js';
+import type { Keys } from './keys.js';
 
 /** As an operator has it, seen from the root of the repository. */
 const PROGRAM = 'server/dist/main.js';

@@ -1,26 +1,8 @@
 import type { Call } from './client.js';
 import { createClient } from './client.js';
+import type { Keys } from './keys.js';
+import { KEY_NAMES } from './keys.js';
 import { startServer } from './started-server.js';
-
-/** Keys of Applications in three fresh Tenants, each with what its name says. */
-export const KEY_NAMES = [
-  /** Every management permission. */
-  'management',
-  /** tenant:read, log:read and report:read of the same Tenant. */
-  'readOnly',
-  /** A management Application without any permission the specified endpoints ask for. */
-  'unrelated',
-  /** A public and a private Application of the same Tenant. */
-  'public',
-  'private',
-  /** Every management permission in another Tenant. */
-  'otherTenantManagement',
-  /** Every management permission in a Tenant that will be deleted, and a reader there. */
-  'disposableManagement',
-  'disposableReadOnly',
-] as const;
-
-export type Keys = Readonly<Record<(typeof KEY_NAMES)[number], string>>;
 
 /** The service under test: an address and keys, nothing else is known of it. */
 export interface Subject {

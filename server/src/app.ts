@@ -2,17 +2,18 @@ import { randomBytes } from 'node:crypto';
 import type { Credential } from './access/authenticate.js';
 import { createAuthenticate } from './access/authenticate.js';
 import { ensureLogPartitions } from './audit/partitions.js';
-import { record } from './audit/record.js';
 import type { Config } from './config.js';
 import type { Core } from './core.js';
 import { operatorRoutes } from './http/operator-routes.js';
-import type { HttpServer, HttpServerOptions } from './http/server.js';
+import { createRequestAudit } from './http/request-audit.js';
+import type { HttpServer } from './http/server.js';
 import { createHttpServer } from './http/server.js';
 import type { JobRunner } from './jobs/runner.js';
 import { startJobs } from './jobs/runner.js';
 import type { Clock } from './kernel/clock.js';
 import { storageUnavailable } from './kernel/errors.js';
 import { createMemoryCounter } from './limits/memory-counter.js';
+import { addGauges, observers } from './observers.js';
 import type { TenantBody } from './resources/tenants/index.js';
 import { createTenants, purgeOneBatch } from './resources/tenants/index.js';
 import { tenantApiRoutes } from './resources.js';
@@ -112,7 +113,7 @@ export function createApp(options: AppOptions): App {
       onIntegrityFault: (story) =>
         log.security.error({ event: 'integrity_fault', ...story }, 'application rights were altered'),
     }),
-    auditRequest: config.audit === 'full' ? createRequestAudit(core) : undefined,
+    auditRequest: config.audit === 'full' ? createRequestAudit(database) : undefined,
     ...observers(options),
   });
 
@@ -139,72 +140,4 @@ export function createApp(options: AppOptions): App {
       await changes.close();
     },
   };
-}
-
-/** Full auditing: reads and refusals get an entry of their own, durable before the answer goes out. */
-function createRequestAudit({ database }: Pick<Core, 'database'>): NonNullable<HttpServerOptions['auditRequest']> {
-  return async (principal, act, route, isDenied) => {
-    const event = isDenied ? route.audit?.onDenied : route.audit?.onRead;
-    if (!event) return;
-    const entityId = route.audit?.entityId === 'tenant' ? principal.tenantId : '*';
-    const outcome = isDenied ? 'denied' : 'success';
-    await database.write(principal.tenantId, (tx) => record(tx, act, { event, entityId, outcome }));
-  };
-}
-
-/** One line a request, and one for each thing an operator has to know about. */
-function observers({
-  clock,
-  log,
-  metrics,
-}: AppOptions): Pick<HttpServerOptions, 'onAnswered' | 'onFault' | 'onUnauthenticated'> {
-  return {
-    onAnswered({ request, context }, status) {
-      const elapsedMs = clock.monotonicMs() - context.startedAtMs;
-      metrics.observeRequest(context.route, status, elapsedMs / 1_000);
-      log.request({
-        atMs: clock.nowMs(),
-        method: request.method,
-        route: context.route,
-        status,
-        ms: Math.round(elapsedMs * 100) / 100,
-        address: context.sourceAddress,
-        traceId: context.traceId,
-        tenantId: context.principal?.tenantId,
-        applicationId: context.principal?.applicationId,
-      });
-    },
-    onFault(error, traceId) {
-      log.main.error({ err: error, traceId }, 'request failed');
-    },
-    onUnauthenticated(context, error) {
-      const { traceId, sourceAddress: address, route } = context;
-      log.security.warn({ event: 'unauthenticated', reason: error.code, traceId, address, route }, 'request refused');
-    },
-  };
-}
-
-interface Gauged {
-  readonly server: HttpServer;
-  readonly jobs: JobRunner;
-  readonly database: Core['database'];
-  readonly remembered: () => number;
-  readonly isHearing: () => boolean;
-}
-
-function addGauges(metrics: Metrics, { server, jobs, database, remembered, isHearing }: Gauged): void {
-  const gauge = (name: string, help: string, read: () => number, type: 'gauge' | 'counter' = 'gauge'): void =>
-    metrics.addGauge({ name: `strongroom_${name}`, help, type, read });
-  gauge('http_requests_in_flight', 'Requests being worked on.', server.inFlight);
-  gauge('writes_pending', 'Changes waiting for their commit.', database.writesPending);
-  gauge('credentials_remembered', 'API keys answered from memory.', remembered);
-  gauge('changes_heard', '1 while changes of other processes are heard.', () => (isHearing() ? 1 : 0));
-  gauge('purged_rows_total', 'Rows of deleted tenants removed by this process.', () => jobs.done('purge'), 'counter');
-  gauge('process_resident_memory_bytes', 'Resident memory of this process.', () => process.memoryUsage.rss());
-  gauge('process_cpu_seconds_total', 'CPU time of this process.', cpuSeconds, 'counter');
-}
-
-function cpuSeconds(): number {
-  const { user, system } = process.cpuUsage();
-  return (user + system) / 1_000_000;
 }

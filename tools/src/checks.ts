@@ -1,10 +1,17 @@
 import { spawn } from 'node:child_process';
 
+/** A test that could not run here, and why. */
+export interface NotRun {
+  readonly file: string;
+  readonly name: string;
+  readonly reason: string;
+}
+
 /** How one part of the run ended. */
 export interface Tally {
   passed: number;
   failed: number;
-  readonly notRun: string[];
+  notRun: NotRun[];
 }
 
 /** Runs a program that is one check by itself, such as the linter. */

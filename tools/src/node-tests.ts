@@ -16,21 +16,19 @@ interface TestEvent {
 /** Runs test files, each in a process of its own, and counts single tests: suites are only headings. */
 export function runNodeTests(files: readonly string[], concurrency: number): Promise<Tally> {
   const tally: Tally = { passed: 0, failed: 0, notRun: [] };
-  const seen = new Set<string>();
   const placeOf = (event: TestEvent): string => (event.file === undefined ? '' : `${relative('.', event.file)}: `);
   return new Promise((resolve, reject) => {
     const stream = run({ files: [...files], concurrency, timeout: FILE_MAX_MS });
     stream.on('test:pass', (event: TestEvent) => {
-      if (event.file !== undefined) seen.add(event.file);
       if (event.details.type === 'suite') return;
       if (event.skip !== undefined || event.todo !== undefined) {
-        tally.notRun.push(`${placeOf(event)}${event.name} (${String(event.skip ?? event.todo)})`);
+        const reason = String(event.skip ?? event.todo);
+        tally.notRun.push({ file: event.file ?? '', name: event.name, reason });
       } else {
         tally.passed += 1;
       }
     });
     stream.on('test:fail', (event: TestEvent) => {
-      if (event.file !== undefined) seen.add(event.file);
       // A suite fails because a test in it failed, which is counted; a failing hook is counted through its tests.
       if (event.details.type === 'suite' && isSubtestFailure(event.details.error)) return;
       tally.failed += 1;

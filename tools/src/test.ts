@@ -1,8 +1,10 @@
 import { spawn } from 'node:child_process';
+import { relative } from 'node:path';
 import type { Tally } from './checks.js';
 import { add, report, runProgram } from './checks.js';
 import { globFiles } from './files.js';
 import { runNodeTests } from './node-tests.js';
+import { runAsOrdinaryUser } from './ordinary-user.js';
 
 /** Two test processes keep two cores busy; more would only make timings noisy. */
 const CONCURRENCY = 2;
@@ -32,8 +34,8 @@ try {
   await new Promise((resolve) => shared.once('exit', resolve));
 }
 
-if (total.notRun.length > 0)
-  process.stdout.write(`Not run here:\n${total.notRun.map((name) => `  ${name}`).join('\n')}\n`);
+await runAsOrdinaryUser(total);
+for (const { file, name, reason } of total.notRun) report('not run', `${relative('.', file)}: ${name} (${reason})`);
 process.stdout.write(`${Math.round((performance.now() - startedMs) / 1_000)} s\n`);
 process.stdout.write(`${total.passed} passed, ${total.failed} failed\n`);
 process.exitCode = total.failed === 0 && total.passed > 0 ? 0 : 1;

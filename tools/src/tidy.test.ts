@@ -21,6 +21,7 @@ const RANK: Readonly<Record<string, number>> = {
   version: 0,
   config: 6,
   core: 7,
+  observers: 7.5,
   'first-start': 8,
   app: 8,
   commands: 9,

@@ -1,0 +1,69 @@
+import type { Core } from './core.js';
+import type { HttpServer, HttpServerOptions } from './http/server.js';
+import type { JobRunner } from './jobs/runner.js';
+import type { Clock } from './kernel/clock.js';
+import type { Metrics } from './telemetry/metrics.js';
+import type { ProcessLog } from './telemetry/process-log.js';
+
+interface Observed {
+  readonly clock: Clock;
+  readonly log: ProcessLog;
+  readonly metrics: Metrics;
+}
+
+/** One line a request, and one for each thing an operator has to know about. */
+export function observers({
+  clock,
+  log,
+  metrics,
+}: Observed): Pick<HttpServerOptions, 'onAnswered' | 'onFault' | 'onUnauthenticated'> {
+  return {
+    onAnswered({ request, context }, status) {
+      const elapsedMs = clock.monotonicMs() - context.startedAtMs;
+      metrics.observeRequest(context.route, status, elapsedMs / 1_000);
+      log.request({
+        atMs: clock.nowMs(),
+        method: request.method,
+        route: context.route,
+        status,
+        ms: Math.round(elapsedMs * 100) / 100,
+        address: context.sourceAddress,
+        traceId: context.traceId,
+        tenantId: context.principal?.tenantId,
+        applicationId: context.principal?.applicationId,
+      });
+    },
+    onFault(error, traceId) {
+      log.main.error({ err: error, traceId }, 'request failed');
+    },
+    onUnauthenticated(context, error) {
+      const { traceId, sourceAddress: address, route } = context;
+      log.security.warn({ event: 'unauthenticated', reason: error.code, traceId, address, route }, 'request refused');
+    },
+  };
+}
+
+interface Gauged {
+  readonly server: HttpServer;
+  readonly jobs: JobRunner;
+  readonly database: Core['database'];
+  readonly remembered: () => number;
+  readonly isHearing: () => boolean;
+}
+
+export function addGauges(metrics: Metrics, { server, jobs, database, remembered, isHearing }: Gauged): void {
+  const gauge = (name: string, help: string, read: () => number, type: 'gauge' | 'counter' = 'gauge'): void =>
+    metrics.addGauge({ name: `strongroom_${name}`, help, type, read });
+  gauge('http_requests_in_flight', 'Requests being worked on.', server.inFlight);
+  gauge('writes_pending', 'Changes waiting for their commit.', database.writesPending);
+  gauge('credentials_remembered', 'API keys answered from memory.', remembered);
+  gauge('changes_heard', '1 while changes of other processes are heard.', () => (isHearing() ? 1 : 0));
+  gauge('purged_rows_total', 'Rows of deleted tenants removed by this process.', () => jobs.done('purge'), 'counter');
+  gauge('process_resident_memory_bytes', 'Resident memory of this process.', () => process.memoryUsage.rss());
+  gauge('process_cpu_seconds_total', 'CPU time of this process.', cpuSeconds, 'counter');
+}
+
+function cpuSeconds(): number {
+  const { user, system } = process.cpuUsage();
+  return (user + system) / 1_000_000;
+}
