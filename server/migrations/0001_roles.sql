@@ -9,7 +9,12 @@ DECLARE
 BEGIN
   FOREACH role_name IN ARRAY ARRAY['strongroom_app', 'strongroom_system', 'strongroom_purge'] LOOP
     IF NOT EXISTS (SELECT FROM pg_roles WHERE rolname = role_name) THEN
-      EXECUTE format('CREATE ROLE %I NOLOGIN NOINHERIT', role_name);
+      BEGIN
+        EXECUTE format('CREATE ROLE %I NOLOGIN NOINHERIT', role_name);
+      EXCEPTION WHEN duplicate_object OR unique_violation THEN
+        -- Roles belong to the whole server: another database of ours was quicker.
+        NULL;
+      END;
     END IF;
   END LOOP;
 END

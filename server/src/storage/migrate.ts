@@ -86,6 +86,8 @@ async function applyMigration(client: pg.Client, migration: Migration): Promise<
     await client.query('COMMIT');
   } catch (error) {
     await client.query('ROLLBACK').catch(() => {});
+    // Whether it was applied is then for the next run to see.
+    if (isOutage(translateDriverFault(error))) throw error;
     const reason = error instanceof Error ? error.message : String(error);
     throw new ExitError(
       EXIT.configuration,
