@@ -61,6 +61,28 @@ function conditionsOf(tx: TenantTx, filter: LogFilter): Conditions {
   return { letters, sql: parts.join(' AND '), values };
 }
 
+const RECENT_MS = 7 * 24 * 3_600_000;
+
+/**
+ * The first rows of a list, newest first. They are nearly always in the last partition or two, so those are asked alone:
+ * the list is ordered by time, and as many rows as wanted from the newest months are the newest rows there are. Opening
+ * every partition only to leave it unread would cost more than reading the page.
+ */
+export async function listNewestLogs(tx: TenantTx, filter: LogFilter, limit: number, nowMs: number): Promise<LogRow[]> {
+  const newestMs = Math.min(filter.after?.atMs ?? nowMs, filter.endMs ?? nowMs);
+  const monthMs = startOfMonth(newestMs - RECENT_MS);
+  if (filter.startMs === undefined || filter.startMs < monthMs) {
+    const recent = await listLogs(tx, { ...filter, startMs: monthMs }, limit, 0);
+    if (recent.length === limit) return recent;
+  }
+  return listLogs(tx, filter, limit, 0);
+}
+
+function startOfMonth(ms: number): number {
+  const date = new Date(ms);
+  return Date.UTC(date.getUTCFullYear(), date.getUTCMonth(), 1);
+}
+
 /** Rows newest first. The same shape of filter always gives the same statement, so it is planned once. */
 export async function listLogs(tx: TenantTx, filter: LogFilter, limit: number, offset: number): Promise<LogRow[]> {
   const { letters, sql, values } = conditionsOf(tx, filter);

@@ -24,7 +24,7 @@ export function logRoutes(logs: Logs): RouteRecord[] {
       query: LogsQuery,
       response: LogList,
       failures: ['invalid_cursor'],
-      handle: ({ principal, query }) => logs.list(principal.tenantId, query),
+      handle: ({ principal, act, query }) => logs.list(principal.tenantId, query, act.atMs),
     }),
     defineRoute({
       ...base,

@@ -2,11 +2,11 @@ import type { Cursors } from '../../http/cursor.js';
 import { formatDate, parseDate } from '../../kernel/dates.js';
 import type { Database } from '../../storage/database.js';
 import type { LogFilter, LogRow } from './queries.js';
-import { countLogs, listLogs } from './queries.js';
+import { countLogs, listLogs, listNewestLogs } from './queries.js';
 import type { LogBody, LogList, LogsQuery } from './schema.js';
 
 export interface Logs {
-  list(tenantId: string, query: LogsQuery): Promise<LogList>;
+  list(tenantId: string, query: LogsQuery, nowMs: number): Promise<LogList>;
 }
 
 const PAGE_SIZE_DEFAULT = 20;
@@ -15,7 +15,7 @@ export function createLogs(options: { readonly database: Database; readonly curs
   const { database, cursors } = options;
 
   return {
-    async list(tenantId, query) {
+    async list(tenantId, query, nowMs) {
       const size = query.size ?? PAGE_SIZE_DEFAULT;
       const startMs = instantOf(query.start_date);
       const endMs = instantOf(query.end_date);
@@ -36,7 +36,7 @@ export function createLogs(options: { readonly database: Database; readonly curs
       const [rows, total] = await database.read(tenantId, (tx) =>
         Promise.all([
           // One row more than asked for tells whether there is a next page.
-          listLogs(tx, filter, size + 1, offset),
+          offset === 0 ? listNewestLogs(tx, filter, size + 1, nowMs) : listLogs(tx, filter, size + 1, offset),
           query.page === undefined ? undefined : countLogs(tx, filter),
         ]),
       );
