@@ -32,7 +32,11 @@ export async function runCommandLine(words: readonly string[], output: Output): 
   if (first === '--version' || first === '-v' || first === 'version') return show(output, VERSION);
   if (first === '--help' || first === '-h' || first === 'help') return show(output, overview(COMMANDS));
   const command = COMMANDS.find(({ name }) => name.split(' ').every((word, index) => words[index] === word));
-  if (!command) return misused(output, unknownCommand(words));
+  if (!command) {
+    const group = COMMANDS.filter(({ name }) => first !== undefined && name.startsWith(`${first} `));
+    if (group.length > 0 && (words[1] === '--help' || words[1] === '-h')) return show(output, overview(group));
+    return misused(output, group.length > 0 ? `choose one of these:\n\n${overview(group)}` : unknownCommand(words));
+  }
   try {
     const given = parse(command, words.slice(command.name.split(' ').length));
     if (given.isSet('help')) return show(output, helpOf(command));

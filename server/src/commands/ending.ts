@@ -10,6 +10,7 @@ export interface Ending {
 const SIGNALS = ['SIGTERM', 'SIGINT'] as const;
 /** Supervisors kill after thirty seconds; ending by ourselves a little earlier leaves a line that says why. */
 const STOP_MAX_MS = 28_000;
+const LAST_WORDS_MS = 300;
 
 /** The first signal asks for a clean stop. A second one, or a stop that takes too long, ends the process at once. */
 export function expectEnd(log: ProcessLog): Ending {
@@ -19,10 +20,11 @@ export function expectEnd(log: ProcessLog): Ending {
   });
   let isEnding = false;
 
-  function giveUp(why: string, exitCode: number): never {
+  function giveUp(why: string, exitCode: number): void {
     log.main.fatal(why);
-    log.flush();
-    process.exit(exitCode);
+    // The line gets its chance, but nothing may keep the process: not even a helper thread stuck on a full pipe.
+    setTimeout(() => process.kill(process.pid, 'SIGKILL'), LAST_WORDS_MS);
+    void log.flush().then(() => process.exit(exitCode));
   }
 
   function endWith(exitCode: number): void {
@@ -33,7 +35,7 @@ export function expectEnd(log: ProcessLog): Ending {
 
   for (const signal of SIGNALS) {
     process.on(signal, () => {
-      if (isEnding) giveUp(`${signal} again: ending at once`, 128 + constants.signals[signal]);
+      if (isEnding) return giveUp(`${signal} again: ending at once`, 128 + constants.signals[signal]);
       log.main.info({ signal }, 'stopping');
       endWith(0);
     });

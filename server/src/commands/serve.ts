@@ -32,7 +32,7 @@ export const serve: Command = {
       log.main.info('stopped');
       return code;
     } finally {
-      log.flush();
+      await log.flush();
     }
   },
 };

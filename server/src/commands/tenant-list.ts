@@ -2,6 +2,7 @@ import { formatDate } from '../kernel/dates.js';
 import type { TenantRow } from '../resources/tenants/index.js';
 import { listTenants } from '../resources/tenants/index.js';
 import type { Command } from './command.js';
+import { printable } from './printable.js';
 import { withCore } from './with-core.js';
 
 const PAGE_ROWS = 1_000;
@@ -27,7 +28,7 @@ export const tenantList: Command = {
 };
 
 function asText({ id, created_at, name }: TenantRow): string {
-  return `${id}  ${formatDate(created_at.getTime())}  ${name}`;
+  return `${id}  ${formatDate(created_at.getTime())}  ${printable(name)}`;
 }
 
 function asJson({ id, owner_id, name, created_at }: TenantRow): string {

@@ -36,10 +36,7 @@ function unsupported(detail: string): AppError {
 }
 
 function tooLarge(bytesMax: number): AppError {
-  return new AppError('payload_too_large', `The body is larger than ${bytesMax} bytes.`, {
-    // The rest of the body is still on its way; the next request cannot be read behind it.
-    headers: { Connection: 'close' },
-  });
+  return new AppError('payload_too_large', `The body is larger than ${bytesMax} bytes.`);
 }
 
 function refuseTooLong(request: IncomingMessage, bytesMax: number): void {

@@ -10,23 +10,23 @@ export function answerClientError(error: NodeJS.ErrnoException, socket: Socket):
     socket.destroy();
     return;
   }
-  const last = lastExchange(socket);
-  if (last === undefined || last.response.writableFinished) {
-    refuse(socket, translate(error));
-  } else if (last.request.complete) {
-    // A whole request is being worked on, and what came after it is broken: its answer goes out first.
-    last.response.once('close', () => refuse(socket, translate(error)));
-  } else if (last.response.headersSent) {
-    socket.destroy();
-  } else {
-    refuse(socket, translate(error));
-  }
+  refuseInTurn(socket, translate(error));
 }
 
 /** CONNECT asks for a tunnel, and this is no proxy of that kind. */
 export function refuseConnect(socket: Socket): void {
   const headers = { Allow: 'GET' };
-  refuse(socket, new AppError('method_not_allowed', 'This service does not open tunnels.', { headers }));
+  refuseInTurn(socket, new AppError('method_not_allowed', 'This service does not open tunnels.', { headers }));
+}
+
+/** One answer for each request: what is under way goes out first, what has been answered is not answered again. */
+function refuseInTurn(socket: Socket, error: AppError): void {
+  const last = lastExchange(socket);
+  if (last === undefined) refuse(socket, error);
+  else if (last.request.complete && last.response.writableFinished) refuse(socket, error);
+  else if (last.request.complete) last.response.once('close', () => refuse(socket, error));
+  else if (last.response.headersSent) socket.destroy();
+  else refuse(socket, error);
 }
 
 interface TrackedExchange {

@@ -60,8 +60,7 @@ export function createGate(options: GateOptions): Gate {
     },
     admit(request, context, verdict, inFlight) {
       if (!verdict.isAllowed) throw rateLimited(verdict);
-      // A busy process is alive: its supervisor must not end it for being busy.
-      if (inFlight > options.inFlightMax && request.url !== '/healthz') throw overloaded();
+      if (inFlight > options.inFlightMax) throw overloaded();
       refuseHostile(request, context.headers);
     },
   };
@@ -78,7 +77,7 @@ function rateLimited(refusal: Refusal): AppError {
   return new AppError('rate_limited', detail, { headers });
 }
 
-function overloaded(): AppError {
+export function overloaded(): AppError {
   return new AppError('overloaded', 'Too many requests are being worked on. Nothing was done; try again shortly.', {
     headers: { 'Retry-After': '1' },
   });

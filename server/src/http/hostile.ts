@@ -27,5 +27,6 @@ export function refuseHostile(request: IncomingMessage, headers: OwnHeaders): vo
 }
 
 function malformed(detail: string): AppError {
-  return new AppError('malformed_request', detail);
+  // Nothing that follows on this connection can be trusted either.
+  return new AppError('malformed_request', detail, { headers: { Connection: 'close' } });
 }

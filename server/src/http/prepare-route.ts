@@ -6,6 +6,7 @@ import type { Act } from '../audit/entry.js';
 import type { Clock } from '../kernel/clock.js';
 import { AppError } from '../kernel/errors.js';
 import { readJsonBody } from './body.js';
+import type { BodyWaits } from './body-waits.js';
 import type { RequestContext } from './context.js';
 import { createInputReader } from './read-input.js';
 import type { Exchange, Responder } from './respond.js';
@@ -17,6 +18,7 @@ export interface PrepareOptions {
   readonly authenticate: Authenticate;
   /** Writes the entries of full auditing; resolves once they are durable. Undefined when auditing is standard. */
   readonly auditRequest: AuditRequest | undefined;
+  readonly bodies: BodyWaits;
   readonly onUnauthenticated: (context: RequestContext, error: AppError) => void;
 }
 
@@ -73,7 +75,9 @@ export function prepareRoute(route: RouteRecord, options: PrepareOptions, respon
   }
 
   async function readThenHandle(exchange: Exchange, rawQuery: string): Promise<void> {
-    await handle(exchange, rawQuery, read.body(await readJsonBody(exchange.request, exchange.response)));
+    const { request, response, context } = exchange;
+    const body = await options.bodies.during(context.limitKey, () => readJsonBody(request, response));
+    await handle(exchange, rawQuery, read.body(body));
   }
 
   function admit(exchange: Exchange, rawQuery: string, principal: Principal): void | Promise<void> {

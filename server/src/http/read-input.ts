@@ -58,16 +58,26 @@ function readParameters(
   return value;
 }
 
-/** In a body null means the same as absent, for the fields we know; what a client keeps with us is not touched. */
+const UNKNOWN_MEMBERS_MAX = 20;
+
+/**
+ * In a body null means the same as absent, for the fields we know; what a client keeps with us is not touched. Of the
+ * members a closed object does not know, a few are enough to refuse it: naming all of them could take half a second.
+ */
 function withoutNulls(schema: JsonSchema, value: unknown): unknown {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
   const properties = propertiesOf(schema);
-  return Object.fromEntries(
-    Object.entries(value)
-      .filter(([name, member]) => !(member === null && Object.hasOwn(properties, name)))
-      .map(([name, member]) => {
-        const inner = Object.hasOwn(properties, name) ? properties[name] : undefined;
-        return [name, inner ? withoutNulls(inner, member) : member];
-      }),
-  );
+  const isClosed = (schema as { additionalProperties?: unknown }).additionalProperties === false;
+  const kept: [string, unknown][] = [];
+  let unknown = 0;
+  for (const [name, member] of Object.entries(value)) {
+    const inner = Object.hasOwn(properties, name) ? properties[name] : undefined;
+    if (inner === undefined) {
+      unknown += 1;
+      if (!isClosed || unknown <= UNKNOWN_MEMBERS_MAX) kept.push([name, member]);
+    } else if (member !== null) {
+      kept.push([name, withoutNulls(inner, member)]);
+    }
+  }
+  return Object.fromEntries(kept);
 }

@@ -39,8 +39,9 @@ export function createResponder(onAnswered: OnAnswered, isClosing: () => boolean
   function send(exchange: Exchange, status: number, headers: string[], body: string | Buffer | undefined): void {
     const { response } = exchange;
     if (body !== undefined) headers.push('Content-Length', `${Buffer.byteLength(body)}`);
-    // A client that keeps its connection busy would otherwise keep a stopping server alive.
-    if (isClosing()) headers.push('Connection', 'close');
+    // A client that keeps its connection busy would otherwise keep a stopping server alive; and behind an answer that did
+    // not wait for its request's body, nobody could tell where the next request begins.
+    if (isClosing() || isBodyOutstanding(exchange.request)) headers.push('Connection', 'close');
     response.writeHead(status, headers);
     response.end(body);
     onAnswered(exchange, status);
@@ -64,4 +65,9 @@ export function createResponder(onAnswered: OnAnswered, isClosing: () => boolean
       send(exchange, problem.status, headers, problem.body);
     },
   };
+}
+
+function isBodyOutstanding({ method, complete, headers }: IncomingMessage): boolean {
+  if (complete || method === 'GET' || method === 'HEAD') return false;
+  return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
 }

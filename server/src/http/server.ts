@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { AppError } from '../kernel/errors.js';
 import type { Verdict } from '../limits/rate-counter.js';
+import { createBodyWaits } from './body-waits.js';
 import { docsRunners } from './docs-page.js';
 import type { GateOptions } from './gate.js';
 import { createGate } from './gate.js';
@@ -14,7 +15,7 @@ import type { RouteRecord } from './route.js';
 import { createRouter } from './router.js';
 import { answerUnrouted } from './unrouted.js';
 
-export interface HttpServerOptions extends GateOptions, PrepareOptions {
+export interface HttpServerOptions extends GateOptions, Omit<PrepareOptions, 'bodies'> {
   readonly routes: readonly RouteRecord[];
   readonly onAnswered: OnAnswered;
   /** Told of every failure that is ours, with its inside story. */
@@ -24,6 +25,10 @@ export interface HttpServerOptions extends GateOptions, PrepareOptions {
 export interface HttpServer extends HttpListener {
   readonly inFlight: () => number;
 }
+
+const BODIES_PER_SLOT = 4;
+/** A busy process is alive and ready: its supervisor must not take it away for being busy. */
+const PROBES = new Set(['/healthz', '/readyz', '/healthz/', '/readyz/']);
 
 /**
  * The way of a request:
@@ -42,8 +47,18 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
     },
     () => listener.isClosing(),
   );
+  const bodies = createBodyWaits({
+    waitingMax: options.inFlightMax * BODIES_PER_SLOT,
+    // Waiting for a slow client is no work: its place is free for others meanwhile.
+    onWait: () => {
+      inFlight -= 1;
+    },
+    onDone: () => {
+      inFlight += 1;
+    },
+  });
   const route = createRouter<RouteRunner>([
-    ...options.routes.map((record) => ({ ...record, target: prepareRoute(record, options, respond) })),
+    ...options.routes.map((record) => ({ ...record, target: prepareRoute(record, { ...options, bodies }, respond) })),
     ...docsRunners(respond),
   ]);
 
@@ -61,7 +76,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
 
   function enter(exchange: Exchange, verdict: Verdict, pathname: string, rawQuery: string): void {
     try {
-      gate.admit(exchange.request, exchange.context, verdict, inFlight);
+      gate.admit(exchange.request, exchange.context, verdict, PROBES.has(pathname) ? 0 : inFlight);
       const running = run(exchange, pathname, rawQuery);
       if (running) running.catch((error: unknown) => fail(exchange, error));
     } catch (error) {

@@ -1,6 +1,7 @@
 import type { DestinationStream, Logger } from 'pino';
 import pino from 'pino';
 import { describeError } from './describe-error.js';
+import { openLogOutput } from './log-output.js';
 
 /** Lines for the operator. The security stream is the same log, each line marked `"stream":"security"`. */
 export interface ProcessLog {
@@ -8,8 +9,8 @@ export interface ProcessLog {
   readonly security: Logger;
   /** One line a request. Takes a fixed set of members, none of which is text a client chose freely. */
   readonly request: (line: RequestLine) => void;
-  /** Writes out what is buffered. Call it before the process ends. */
-  flush(): void;
+  /** Writes out what is buffered, or gives up soon: nobody may be reading. Await it before the process ends. */
+  flush(): Promise<void>;
 }
 
 export interface RequestLine {
@@ -50,29 +51,15 @@ export interface ProcessLogOptions {
 
 /** The number pino gives to `warn`. */
 const WARN = 40;
-const BUFFER_BYTES = 32_768;
-const WRITE_BYTES_MAX = 65_536;
-/** Past this, when whoever reads the log has stalled, lines are dropped: memory must not grow with a stuck pipe. */
-const BACKLOG_BYTES_MAX = 16_777_216;
-const FLUSH_INTERVAL_MS = 500;
+const STANDARD_OUTPUT = 1;
 
 /**
  * Ordinary lines are written in blocks, because one write a line costs a tenth of the throughput. The security stream
- * and everything from `warn` up is written out at once.
+ * and everything from `warn` up is handed to the system at once.
  */
 export function createProcessLog(options: ProcessLogOptions): ProcessLog {
-  const buffered = options.destination === undefined;
-  const output = pino.destination({
-    fd: 1,
-    minLength: BUFFER_BYTES,
-    maxWrite: WRITE_BYTES_MAX,
-    maxLength: BACKLOG_BYTES_MAX,
-    sync: false,
-  });
-  const destination = options.destination ?? output;
-  const flush = (): void => {
-    if (buffered) output.flushSync();
-  };
+  const output = options.destination === undefined ? openLogOutput(STANDARD_OUTPUT) : undefined;
+  const destination = output ?? options.destination ?? { write: () => {} };
   const common = { level: options.level, base: null, formatters: { level: (label: string) => ({ level: label }) } };
   let lines = '';
   // Handed over once a turn of the event loop: the lines of all requests answered in it cost one call.
@@ -92,22 +79,21 @@ export function createProcessLog(options: ProcessLogOptions): ProcessLog {
       hooks: {
         logMethod(args, method, level) {
           method.apply(this, args);
-          if (buffered && level >= WARN) queueMicrotask(flush);
+          if (level >= WARN) output?.hurry();
         },
       },
     },
     destination,
   );
-  if (buffered) setInterval(() => output.flush(), FLUSH_INTERVAL_MS).unref();
   return {
     main,
     security: main.child({ stream: 'security' }, { level: options.level === 'silent' ? 'silent' : 'info' }),
     request: (line) => {
       if (main.isLevelEnabled('info')) addLine(requestLine(line));
     },
-    flush: () => {
+    async flush() {
       handOver();
-      flush();
+      await output?.drain();
     },
   };
 }

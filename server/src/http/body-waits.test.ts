@@ -1,0 +1,57 @@
+import assert from 'node:assert/strict';
+import type { Socket } from 'node:net';
+import { connect } from 'node:net';
+import { after, before, describe, it } from 'node:test';
+import { eventually } from '../testing/eventually.js';
+import type { TestApp } from '../testing/test-app.js';
+import { startTestApp } from '../testing/test-app.js';
+
+const IN_FLIGHT_MAX = 5;
+
+describe('bodies that are held back', () => {
+  let app: TestApp;
+  let key: string;
+  const held: Socket[] = [];
+  before(async () => {
+    app = await startTestApp({ env: { STRONGROOM_REQUESTS_IN_FLIGHT_MAX: String(IN_FLIGHT_MAX) } });
+    key = (await app.makeTenant()).key;
+  });
+  after(async () => {
+    for (const socket of held) socket.destroy();
+    await app.close();
+  });
+
+  /** A change whose body never comes; resolves with the first line of an answer, if there is one. */
+  function hold(): { readonly firstLine: () => string } {
+    let text = '';
+    const socket = connect(app.port, '127.0.0.1', () => {
+      const head = ['PUT /tenants/self HTTP/1.1', 'Host: x', `SVC-API-KEY: ${key}`, 'Content-Type: application/json'];
+      socket.write(`${head.join('\r\n')}\r\nContent-Length: 1000\r\n\r\n{`);
+    });
+    socket.on('data', (chunk) => {
+      text += chunk.toString('latin1');
+    });
+    socket.on('error', () => {});
+    held.push(socket);
+    return { firstLine: () => text.split('\r\n')[0] ?? '' };
+  }
+
+  it('200 for everybody else while more bodies are held back than requests may be in flight', async () => {
+    const slow = Array.from({ length: IN_FLIGHT_MAX * 2 }, hold);
+    assert.equal((await app.call('GET', '/tenants/self', { key })).status, 200);
+    const updated = await app.call('PUT', '/tenants/self', { key, body: { name: 'Served meanwhile' } });
+    assert.equal(updated.status, 200);
+    assert.deepEqual(new Set(slow.map(({ firstLine }) => firstLine())), new Set(['']));
+  });
+
+  it('503 for the body too many, and 200 for the probes', async () => {
+    const more = Array.from({ length: IN_FLIGHT_MAX * 4 }, hold);
+    await eventually('some are refused', async () => more.some(({ firstLine }) => firstLine().includes(' 503 ')));
+    for (const path of ['/healthz', '/readyz']) assert.equal((await app.call('GET', path)).status, 200, path);
+    for (const socket of held.splice(0)) socket.destroy();
+    await eventually('the next change is served', async () => {
+      const { status } = await app.call('PUT', '/tenants/self', { key, body: { name: 'Served again' } });
+      return status === 200;
+    });
+  });
+});
