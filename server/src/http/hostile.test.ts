@@ -269,6 +269,15 @@ describe('hostile requests', () => {
     assert.ok(Object.keys(json.errors).length <= 20);
   });
 
+  it('200 and the end of the connection for a request to switch protocols', async () => {
+    const asked = message('GET /healthz', HOST, 'Connection: Upgrade', 'Upgrade: websocket');
+    const answers = await exchange(app.port, asked + get('/healthz'));
+    assert.deepEqual(
+      answers.map(({ status, headers }) => [status, headers.get('connection')]),
+      [[200, 'close']],
+    );
+  });
+
   it('200 on a connection that was refused four times before', async () => {
     const requests = [
       message('GET /nothing', HOST),

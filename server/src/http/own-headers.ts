@@ -14,6 +14,8 @@ export interface OwnHeaders {
   /** Size of the whole block as it arrived. */
   readonly bytes: number;
   readonly hasHost: boolean;
+  /** The parser stops reading behind such a request, so its answer has to be the last one. */
+  readonly hasUpgrade: boolean;
   /** A header that may come only once and came again: its value would be a guess. */
   readonly repeated: string | undefined;
 }
@@ -28,7 +30,7 @@ interface Known {
   readonly isSingle: boolean;
 }
 
-const OTHER_NAMES = ['host', 'content-type', 'x-forwarded-for', 'expect', 'transfer-encoding'];
+const OTHER_NAMES = ['host', 'content-type', 'x-forwarded-for', 'expect', 'transfer-encoding', 'upgrade'];
 /** What every header takes on the wire besides its name and value. */
 const SEPARATOR_BYTES = 4;
 const SINGLE = new Set(['host', 'content-type', 'api-key']);
@@ -62,6 +64,7 @@ export function createOwnHeaders(prefixes: readonly string[]): ReadOwnHeaders {
     let expect: string | undefined;
     let transferEncoding: string | undefined;
     let hasHost = false;
+    let hasUpgrade = false;
     for (let index = 0; index < raw.length; index += 2) {
       const name = raw[index] ?? '';
       const value = raw[index + 1] ?? '';
@@ -85,11 +88,12 @@ export function createOwnHeaders(prefixes: readonly string[]): ReadOwnHeaders {
           traceId = undefined;
         }
       } else if (known.name === 'host') hasHost = true;
+      else if (known.name === 'upgrade') hasUpgrade = true;
       else if (known.name === 'x-forwarded-for') forwardedFor = isAgain ? `${forwardedFor}, ${value}` : value;
       else if (known.name === 'expect') expect = isAgain ? `${expect}, ${value}` : value;
       else if (known.name === 'transfer-encoding') transferEncoding = isAgain ? `${transferEncoding}, ${value}` : value;
     }
     const prefix = prefixes[prefixRank] ?? first;
-    return { prefix, apiKey, traceId, forwardedFor, expect, transferEncoding, hasHost, repeated, bytes };
+    return { prefix, apiKey, traceId, forwardedFor, expect, transferEncoding, hasHost, hasUpgrade, repeated, bytes };
   };
 }

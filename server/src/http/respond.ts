@@ -41,7 +41,8 @@ export function createResponder(onAnswered: OnAnswered, isClosing: () => boolean
     if (body !== undefined) headers.push('Content-Length', `${Buffer.byteLength(body)}`);
     // A client that keeps its connection busy would otherwise keep a stopping server alive; and behind an answer that did
     // not wait for its request's body, nobody could tell where the next request begins.
-    if (isClosing() || isBodyOutstanding(exchange.request)) headers.push('Connection', 'close');
+    const isLast = isClosing() || exchange.context.headers.hasUpgrade || isBodyOutstanding(exchange.request);
+    if (isLast) headers.push('Connection', 'close');
     response.writeHead(status, headers);
     response.end(body);
     onAnswered(exchange, status);

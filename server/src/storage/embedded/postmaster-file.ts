@@ -5,6 +5,8 @@ import { ifPresent } from './error-code.js';
 /** What a running server says of itself in `postmaster.pid`; after a crash, what the last one said. */
 export interface PostmasterFile {
   readonly pid: number;
+  /** The cluster it works on, as it was called with. */
+  readonly cluster: string;
   readonly port: number;
   readonly socketDir: string;
   /** `starting`, `ready`, `stopping`, or empty while the file is being written. */
@@ -18,10 +20,10 @@ export function postmasterFilePath(cluster: string): string {
 export async function readPostmasterFile(cluster: string): Promise<PostmasterFile | undefined> {
   const text = await ifPresent(readFile(postmasterFilePath(cluster), 'utf8'));
   if (text === undefined) return undefined;
-  const [pid = '', , , port = '', socketDir = '', , , status = ''] = text.split('\n');
+  const [pid = '', ownCluster = '', , port = '', socketDir = '', , , status = ''] = text.split('\n');
   // A single-user server writes its process id as a negative number.
   const id = Math.abs(Number.parseInt(pid, 10));
   return Number.isSafeInteger(id) && id > 0
-    ? { pid: id, port: Number.parseInt(port, 10), socketDir, status: status.trim() }
+    ? { pid: id, cluster: ownCluster, port: Number.parseInt(port, 10), socketDir, status: status.trim() }
     : undefined;
 }
