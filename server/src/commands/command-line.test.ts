@@ -82,7 +82,7 @@ describe('the command line without a database', () => {
     const misuses: Record<string, string[]> = {
       'unknown command: dance': ['dance'],
       'no command given': [],
-      'unknown command: tenant': ['tenant'],
+      'choose one of these:': ['tenant'],
       'missing --name': ['tenant', 'create'],
       'missing --tenant, --type, --permission': ['application', 'create'],
       "Unknown option '--loud'": ['tenant', 'list', '--loud'],

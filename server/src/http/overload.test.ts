@@ -1,98 +1,107 @@
 import assert from 'node:assert/strict';
-import type { ClientRequest } from 'node:http';
-import { request } from 'node:http';
 import { after, afterEach, before, describe, it } from 'node:test';
-import type { TestApp } from '../testing/test-app.js';
+import type pg from 'pg';
+import { connectAs } from '../testing/empty-database.js';
+import { eventually } from '../testing/eventually.js';
+import type { TestApp, TestTenant } from '../testing/test-app.js';
 import { startTestApp } from '../testing/test-app.js';
 
 const IN_FLIGHT_MAX = 3;
-const DEADLINE_MS = 5_000;
-const BODY = '{"name":"held"}';
 
 interface Held {
-  readonly sent: ClientRequest;
   readonly status: Promise<number>;
+  hangUp(): void;
+  letGo(): Promise<void>;
 }
 
 describe('more requests than the server works on at once', () => {
   let app: TestApp;
   let key: string;
-  let tenantId: string;
+  let tenants: TestTenant[];
+  const lockers: pg.Client[] = [];
   before(async () => {
     app = await startTestApp({ env: { STRONGROOM_REQUESTS_IN_FLIGHT_MAX: String(IN_FLIGHT_MAX) } });
-    ({ key, id: tenantId } = await app.makeTenant('Before'));
+    tenants = [];
+    for (let made = 0; made < IN_FLIGHT_MAX; made += 1) {
+      tenants.push(await app.makeTenant('Before'));
+      lockers.push(await connectAs(app.db.ownerTarget));
+    }
+    key = tenants[0]?.key ?? '';
+    // From here on every key is remembered, so that nothing but the changes below takes a place for long.
+    for (const tenant of tenants) await app.call('GET', '/permissions', { key: tenant.key });
   });
-  after(() => app.close());
+  after(async () => {
+    await Promise.all(lockers.map((locker) => locker.end()));
+    await app.close();
+  });
   afterEach(() => until(0));
 
   const inFlight = (): number =>
     Number(/^strongroom_http_requests_in_flight (\d+)$/m.exec(app.metrics.render())?.[1] ?? Number.NaN);
+  const until = (count: number) => eventually(`${count} requests are in flight`, async () => inFlight() === count);
 
-  async function until(count: number): Promise<void> {
-    const deadlineMs = performance.now() + DEADLINE_MS;
-    while (inFlight() !== count) {
-      assert.ok(performance.now() < deadlineMs, `${inFlight()} requests are in flight instead of ${count}`);
-      await new Promise(setImmediate);
-    }
+  /** A change of a tenant whose row somebody else has locked: it stays in flight until it is let go. */
+  async function hold({ id, key: own }: TestTenant, locker: pg.Client): Promise<Held> {
+    await locker.query('BEGIN');
+    await locker.query('SELECT 1 FROM tenants WHERE id = $1 FOR UPDATE', [id]);
+    const abort = new AbortController();
+    const status = fetch(`${app.baseUrl}/tenants/self`, {
+      method: 'PUT',
+      headers: { 'SVC-API-KEY': own, 'Content-Type': 'application/json' },
+      body: '{"name":"held"}',
+      signal: abort.signal,
+    }).then(
+      (response) => response.status,
+      () => 0,
+    );
+    return { status, hangUp: () => abort.abort(), letGo: async () => void (await locker.query('ROLLBACK')) };
   }
 
-  /** A request whose body is kept back, so that it stays in flight until it is let go. */
-  function hold(): Held {
-    const headers = { 'SVC-API-KEY': key, 'Content-Type': 'application/json', 'Content-Length': BODY.length };
-    const sent = request({ port: app.port, method: 'PUT', path: '/tenants/self', headers, agent: false });
-    sent.flushHeaders();
-    const status = new Promise<number>((resolve) => {
-      sent.once('error', () => resolve(0));
-      sent.once('response', (response) => {
-        response.resume();
-        response.once('end', () => resolve(response.statusCode ?? 0));
-      });
-    });
-    return { sent, status };
+  async function holdAll(): Promise<Held[]> {
+    const held: Held[] = [];
+    for (const [index, tenant] of tenants.entries()) held.push(await hold(tenant, lockers[index] ?? assert.fail()));
+    await until(IN_FLIGHT_MAX);
+    return held;
   }
 
   it('503 with Retry-After: 1 for the one too many, nothing is done, and the others end well', async () => {
-    const held = Array.from({ length: IN_FLIGHT_MAX }, hold);
-    await until(IN_FLIGHT_MAX);
+    const held = await holdAll();
     const { status, headers, json } = await app.call('DELETE', '/tenants/self', { key });
     assert.equal(status, 503);
     assert.equal(json.code, 'overloaded');
     assert.equal(headers.get('retry-after'), '1');
     assert.equal(headers.get('svc-trace-id'), json.trace_id);
     assert.equal((await app.call('GET', '/healthz')).status, 200, 'a busy process is alive');
-    for (const { sent } of held) sent.end(BODY);
+    for (const one of held) await one.letGo();
     assert.deepEqual(await Promise.all(held.map((one) => one.status)), [200, 200, 200]);
-    const { json: tenant } = await app.call('GET', '/tenants/self', { key });
-    assert.deepEqual([tenant.id, tenant.name], [tenantId, 'held']);
+    assert.equal((await app.call('GET', '/tenants/self', { key })).json.name, 'held');
   });
 
   it('200 again as soon as one of them is done', async () => {
-    const [first, ...others] = Array.from({ length: IN_FLIGHT_MAX }, hold);
-    await until(IN_FLIGHT_MAX);
+    const [first, ...others] = await holdAll();
     assert.equal((await app.call('GET', '/permissions', { key })).status, 503);
-    first?.sent.end(BODY);
+    await first?.letGo();
     assert.equal(await first?.status, 200);
     await until(IN_FLIGHT_MAX - 1);
     assert.equal((await app.call('GET', '/permissions', { key })).status, 200);
-    for (const { sent } of others) sent.end(BODY);
+    for (const one of others) await one.letGo();
     await Promise.all(others.map((one) => one.status));
   });
 
   it('200 again after clients that hung up in the middle: their places are not lost', async () => {
-    const held = Array.from({ length: IN_FLIGHT_MAX }, hold);
-    await until(IN_FLIGHT_MAX);
-    for (const { sent } of held) sent.destroy();
+    const held = await holdAll();
+    for (const one of held) one.hangUp();
+    for (const one of held) await one.letGo();
     await until(0);
     assert.equal((await app.call('GET', '/permissions', { key })).status, 200);
   });
 
   it('503 answers free their places at once, however many there are', async () => {
-    const held = Array.from({ length: IN_FLIGHT_MAX }, hold);
-    await until(IN_FLIGHT_MAX);
+    const held = await holdAll();
     const refused = await Promise.all(Array.from({ length: 50 }, () => app.call('GET', '/permissions', { key })));
     assert.ok(refused.every(({ status }) => status === 503));
     await until(IN_FLIGHT_MAX);
-    for (const { sent } of held) sent.end(BODY);
+    for (const one of held) await one.letGo();
     await Promise.all(held.map((one) => one.status));
   });
 });
