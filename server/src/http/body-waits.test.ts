@@ -56,4 +56,19 @@ describe('bodies that are held back', () => {
       return status === 200;
     });
   });
+
+  it('a stop does not wait for ever for a body that never comes', async () => {
+    const stopping = await startTestApp();
+    const { key: own } = await stopping.makeTenant();
+    const socket = connect(stopping.port, '127.0.0.1', () => {
+      const head = ['PUT /tenants/self HTTP/1.1', 'Host: x', `SVC-API-KEY: ${own}`, 'Content-Type: application/json'];
+      socket.write(`${head.join('\r\n')}\r\nContent-Length: 1000\r\n\r\n{`);
+    });
+    socket.on('error', () => {});
+    held.push(socket);
+    await eventually('the request has arrived', async () => socket.bytesWritten > 0);
+    const startedMs = performance.now();
+    await stopping.close();
+    assert.ok(performance.now() - startedMs < 20_000, 'it ends well before a supervisor loses patience');
+  });
 });

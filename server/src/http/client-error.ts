@@ -64,6 +64,8 @@ const REASONS: Readonly<Record<number, string>> = {
   431: 'Request Header Fields Too Large',
 };
 
+const LINGER_MS = 1_000;
+
 /** Written by hand: where the parser gave up there is no response object to write with. */
 function refuse(socket: Socket, error: AppError): void {
   if (!socket.writable) return;
@@ -79,5 +81,7 @@ function refuse(socket: Socket, error: AppError): void {
     Connection: 'close',
   };
   const lines = Object.entries(all).map(([name, value]) => `${name}: ${value}`);
+  // The peer gets a moment to read it; one that never closes its side must not keep the connection.
+  setTimeout(() => socket.destroy(), LINGER_MS).unref();
   socket.end([`HTTP/1.1 ${status} ${REASONS[status] ?? 'Error'}`, ...lines, '', body].join('\r\n'));
 }

@@ -16,6 +16,7 @@ const HEADERS_TIMEOUT_MS = 10_000;
 const REQUEST_TIMEOUT_MS = 30_000;
 const CONNECTIONS_CHECK_MS = 1_000;
 const KEEP_ALIVE_MS = 72_000;
+const CLOSE_GRACE_MS = 10_000;
 
 /** The bounds of a connection, and what Node would otherwise answer by itself without a body. */
 export function createListener(receive: RequestListener): HttpListener {
@@ -59,8 +60,13 @@ export function createListener(receive: RequestListener): HttpListener {
           resolve();
           return;
         }
-        // Idle connections close at once, the others when their answer is out.
-        server.close(() => resolve());
+        // Idle connections close at once, the others when their answer is out. What is left after the grace waits for a
+        // client, not for us: every piece of work is bounded to less.
+        const grace = setTimeout(() => server.closeAllConnections(), CLOSE_GRACE_MS);
+        server.close(() => {
+          clearTimeout(grace);
+          resolve();
+        });
         server.closeIdleConnections();
       }),
   };
