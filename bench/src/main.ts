@@ -6,6 +6,7 @@ import { measureHttpRatio } from './http-ratio.js';
 import type { LogTenant } from './log-growth.js';
 import { measureLogGrowth } from './log-growth.js';
 import { runCommand, startProduct } from './processes.js';
+import { measureStartTime } from './start-time.js';
 import { measureWriteRatio } from './write-ratio.js';
 
 /** `npm run bench`: everything on a fresh embedded database. `-- --quick` gives rough figures in a minute. */
@@ -18,6 +19,7 @@ const dataDir = await mkdtemp(join(tmpdir(), 'strongroom-bench-'));
 const socketDir = join(dataDir, 'run');
 process.stdout.write(`Node ${process.version}, ${cpus().length} cores, ${cpus()[0]?.model ?? 'unknown processor'}\n`);
 const key = await runCommand(dataDir, 'key', 'generate');
+if (chosen('start')) await measureStartTime(key, rounds);
 const product = await startProduct({ dataDir, key });
 try {
   const { port } = product;
