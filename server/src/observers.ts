@@ -55,6 +55,7 @@ export function addGauges(metrics: Metrics, { server, jobs, database, remembered
   const gauge = (name: string, help: string, read: () => number, type: 'gauge' | 'counter' = 'gauge'): void =>
     metrics.addGauge({ name: `strongroom_${name}`, help, type, read });
   gauge('http_requests_in_flight', 'Requests being worked on.', server.inFlight);
+  gauge('http_bodies_waiting', 'Requests whose body is still on its way.', server.bodiesWaiting);
   gauge('writes_pending', 'Changes waiting for their commit.', database.writesPending);
   gauge('credentials_remembered', 'API keys answered from memory.', remembered);
   gauge('changes_heard', '1 while changes of other processes are heard.', () => (isHearing() ? 1 : 0));

@@ -128,7 +128,7 @@ describe('serve', () => {
     const held = holdChange(address, apiKey);
     const scrape = createCaller(`http://127.0.0.1:${metrics.port}`);
     const isHeld = async () =>
-      (await scrape('GET', '/metrics')).text.includes('\nstrongroom_http_requests_in_flight 1\n') || undefined;
+      (await scrape('GET', '/metrics')).text.includes('\nstrongroom_http_bodies_waiting 1\n') || undefined;
     await until('one request in flight', isHeld);
     return { server, address, held, scrape, postmasterPid: await postmaster() };
   }

@@ -4,6 +4,7 @@ import { overloaded } from './gate.js';
 export interface BodyWaits {
   /** Waits for a body on behalf of a client; refuses when it, or everybody together, waits for too many. */
   during<T>(limitKey: string, read: () => Promise<T>): Promise<T>;
+  readonly waiting: () => number;
 }
 
 export interface BodyWaitsOptions {
@@ -28,6 +29,7 @@ export function createBodyWaits(options: BodyWaitsOptions): BodyWaits {
   }
 
   return {
+    waiting: () => waiting,
     async during(limitKey, read) {
       const own = byClient.get(limitKey) ?? 0;
       if (waiting >= options.waitingMax || own >= PER_CLIENT_MAX) throw overloaded();

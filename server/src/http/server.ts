@@ -24,6 +24,7 @@ export interface HttpServerOptions extends GateOptions, Omit<PrepareOptions, 'bo
 
 export interface HttpServer extends HttpListener {
   readonly inFlight: () => number;
+  readonly bodiesWaiting: () => number;
 }
 
 const BODIES_PER_SLOT = 4;
@@ -99,5 +100,5 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
   }
 
   const listener = createListener(receive);
-  return { ...listener, inFlight: () => inFlight };
+  return { ...listener, inFlight: () => inFlight, bodiesWaiting: bodies.waiting };
 }
