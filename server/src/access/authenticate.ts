@@ -56,7 +56,14 @@ export function createAuthenticate(options: AuthenticateOptions): Authenticate {
     }
     const type = row.type;
     const permissions = new Set(names.filter(isPermission).filter((name) => mayHold(type, name)));
-    return { tenantId, applicationId: id, applicationType: type, permissions };
+    return {
+      tenantId,
+      applicationId: id,
+      applicationType: type,
+      actor: { type: 'application', id },
+      permissions,
+      grants: [{ permissions, rules: [] }],
+    };
   }
 
   function admit(credential: Credential | undefined): Principal {

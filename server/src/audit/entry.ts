@@ -1,3 +1,5 @@
+import type { TenantTx } from '../storage/scope.js';
+import type { EntityType } from './entity-types.js';
 import type { EventName } from './events.js';
 
 /** Who acts. What the product does by itself has no actor. */
@@ -12,6 +14,11 @@ export interface Act {
   readonly atMs: number;
   readonly sourceAddress: string | undefined;
   readonly traceId: string | undefined;
+  /**
+   * Under an idempotency key: stores the answer's body in the transaction of its effect. A change calls it last, with
+   * the very value it returns to the route.
+   */
+  readonly keepAnswer?: ((tx: TenantTx, body: unknown) => Promise<void>) | undefined;
 }
 
 export type Outcome = 'success' | 'failure' | 'denied';
@@ -19,6 +26,8 @@ export type Outcome = 'success' | 'failure' | 'denied';
 export interface Entry {
   readonly event: EventName;
   readonly entityId: string;
+  /** The token's own type; other events name their entity type themselves. */
+  readonly entityType?: EntityType;
   readonly outcome: Outcome;
 }
 

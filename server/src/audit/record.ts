@@ -25,7 +25,7 @@ export async function record(tx: TenantTx, act: Act, entry: Entry): Promise<void
     newOrderedId(act.atMs),
     act.actor?.type ?? null,
     act.actor?.id ?? null,
-    event.entityType,
+    entry.entityType ?? event.entityType,
     entry.entityId,
     event.operation,
     event.message,

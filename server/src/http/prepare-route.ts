@@ -28,7 +28,14 @@ export type AuditRequest = (principal: Principal, act: Act, route: RouteRecord, 
 export type RouteRunner = (exchange: Exchange, rawQuery: string) => void | Promise<void>;
 
 /** Public routes have nobody behind them; their handlers do not look. */
-const NOBODY: Principal = { tenantId: '', applicationId: '', applicationType: 'public', permissions: new Set() };
+const NOBODY: Principal = {
+  tenantId: '',
+  applicationId: '',
+  applicationType: 'public',
+  actor: { type: 'application', id: '' },
+  permissions: new Set(),
+  grants: [],
+};
 
 /**
  * Makes a route record runnable. Rights come before any byte of the body is read. What can be answered at once is
@@ -122,7 +129,7 @@ export function prepareRoute(route: RouteRecord, options: PrepareOptions, respon
 
 function actOf({ principal, sourceAddress, traceId }: RequestContext, clock: Clock): Act {
   return {
-    actor: principal && { type: 'application', id: principal.applicationId },
+    actor: principal?.actor,
     atMs: clock.nowMs(),
     sourceAddress,
     traceId,

@@ -139,9 +139,14 @@ export async function listDeletedTenants(
 /** Tables of tenant data in an order that respects their references. */
 export const PURGED_TABLES = [
   'tokens',
+  'token_terms',
+  'token_claims',
+  'token_groups',
   'active_tokens',
   'active_token_counts',
-  'token_counts',
+  'idempotency_keys',
+  'key_rotations',
+  'sessions',
   'api_keys',
   'applications',
   'tenant_keys',
