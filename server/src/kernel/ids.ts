@@ -1,6 +1,7 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 
 const UUID_PATTERN = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
+const LOWER_CASE_UUID_PATTERN = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 
 /** A random identifier (UUID version 4). */
 export function newId(): string {
@@ -19,4 +20,9 @@ export function newOrderedId(nowMs: number): string {
 
 export function isUuid(text: string): boolean {
   return UUID_PATTERN.test(text);
+}
+
+/** In the one spelling a UUID leaves here in. */
+export function isLowerCaseUuid(text: string): boolean {
+  return LOWER_CASE_UUID_PATTERN.test(text);
 }
