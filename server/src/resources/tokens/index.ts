@@ -1,0 +1,3 @@
+export { groupIdOf, tieOf } from './stored/names.js';
+export type { TokenRow } from './stored/row.js';
+export { openContent, sealContent } from './stored/seal.js';
