@@ -11,7 +11,7 @@ export async function insertBareToken(
 ): Promise<void> {
   await db.owner.query(
     `INSERT INTO tokens (tenant_id, id, type, group_id, created_at, tie, terms, data_version, sealed)
-     VALUES ($1, $2, $3, $4, $5, $6, '{}', 1, '\\x00')`,
+     VALUES ($1, $2, $3, $4, $5, $6, '', 1, '\\x00')`,
     [token.tenantId, token.id, token.type, groupIdOf(token.type, CONTAINERS), token.createdAt, tieOf(token.id)],
   );
 }

@@ -54,7 +54,7 @@ describe('the purge of deleted tenants', () => {
     const add = (sql: string) => db.owner.query(sql, [tenantId, ROWS_PER_TABLE]);
     await add(
       `INSERT INTO tokens (tenant_id, id, type, group_id, created_at, tie, terms, data_version, sealed)
-       SELECT $1, 't' || n, 'card', $1, '2030-01-31', gen_random_uuid(), '{}', 1, '\\x00' FROM generate_series(1, $2::int) n`,
+       SELECT $1, 't' || n, 'card', $1, '2030-01-31', gen_random_uuid(), '', 1, '\\x00' FROM generate_series(1, $2::int) n`,
     );
     await add(`INSERT INTO active_tokens SELECT $1, '2030-01-01', 't' || n FROM generate_series(1, $2::int) n`);
     await add(`INSERT INTO token_groups SELECT $1, $1, n, 'card', '{/pci/high/}', $2 / 2 FROM generate_series(0, 1) n`);
