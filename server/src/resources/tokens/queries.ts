@@ -56,9 +56,7 @@ export const FIND_TOKENS = findTokens('find_tokens', '');
 /** Finds them and keeps others from changing them until the transaction ends. */
 export const LOCK_TOKENS = findTokens('lock_tokens', 'FOR UPDATE');
 
-export type TokenInsert = Omit<TokenRow, 'modified_by' | 'modified_at'>;
-
-const INSERT_TOKENS: Bulk<TokenInsert, { tenant_id: string; id: string }, ReadonlySet<string>> = {
+const INSERT_TOKENS: Bulk<TokenRow, { tenant_id: string; id: string }, ReadonlySet<string>> = {
   statement: statement(
     'insert_tokens',
     `INSERT INTO tokens (tenant_id, id, type, group_id, created_at, tie, created_by, expires_at, cvc_expires_at,
@@ -94,7 +92,7 @@ const INSERT_TOKENS: Bulk<TokenInsert, { tenant_id: string; id: string }, Readon
 };
 
 /** Returns the rows whose id was free. */
-export async function insertTokens(tx: TenantTx, rows: readonly TokenInsert[]): Promise<TokenInsert[]> {
+export async function insertTokens(tx: TenantTx, rows: readonly TokenRow[]): Promise<TokenRow[]> {
   const inserted = await tx.gather(INSERT_TOKENS, rows);
   return rows.filter((row) => inserted.has(nameOf(row.tenant_id, row.id)));
 }

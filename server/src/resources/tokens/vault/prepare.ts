@@ -4,15 +4,15 @@ import type { Budget, Expressions } from '../../../expressions/expressions.js';
 import { AppError, validationFailed } from '../../../kernel/errors.js';
 import { newId } from '../../../kernel/ids.js';
 import type { Json } from '../../../kernel/json.js';
-import { idFault } from '../input/id-fault.js';
+import { idFault } from '../input/token-id.js';
 import type { NewToken } from '../input/new-token.js';
-import type { TokenInsert } from '../queries.js';
+import type { TokenRow } from '../stored/row.js';
 import type { TokenContent } from '../stored/content.js';
 import { fingerprintOf } from '../stored/fingerprint.js';
 import { groupIdOf, tieOf } from '../stored/names.js';
 import { sealContent } from '../stored/seal.js';
 import { dataTerm, joinTerms, metadataTerm } from '../stored/terms.js';
-import { typeRow } from '../types/catalogue.js';
+import { TOKEN_TYPE_CATALOGUE } from '../types/catalogue.js';
 import { hasCvc } from '../types/cvc.js';
 
 /** How long a card's verification code may be kept. */
@@ -27,7 +27,7 @@ export interface TokenSettings {
 
 /** A token ready to be written. */
 export interface PreparedToken {
-  readonly row: TokenInsert;
+  readonly row: TokenRow;
   readonly content: TokenContent;
   readonly isDeduplicated: boolean;
   /** We made the id up, so nobody else has it. */
@@ -76,6 +76,8 @@ export function prepareToken(preparation: Preparation, input: NewToken, path: st
       created_at: new Date(act.atMs),
       tie: tieOf(id),
       created_by: act.actor?.id ?? null,
+      modified_by: null,
+      modified_at: null,
       expires_at: input.expiresAtMs === undefined ? null : new Date(input.expiresAtMs),
       cvc_expires_at: hasCvc(content.type, content.data) ? new Date(act.atMs + CVC_LIFETIME_MS) : null,
       fingerprint: isFingerprinted ? fingerprint(preparation, content, path) : null,
@@ -102,7 +104,7 @@ export function evaluateId(preparation: Preparation, text: string, data: Json, p
 
 export function fingerprint(preparation: Preparation, content: TokenContent, path: string): Buffer {
   const { fingerprintExpression: own, type, data, metadata = {} } = content;
-  if (own === undefined) return fingerprintOf(preparation.keys, type, typeRow(type).fingerprintText(data));
+  if (own === undefined) return fingerprintOf(preparation.keys, type, TOKEN_TYPE_CATALOGUE[type].fingerprintText(data));
   const field = `${path}fingerprint_expression`;
   const text = textOf(evaluate(preparation, own, { data, metadata }, field));
   if (text === undefined || text === '') throw validationFailed({ [field]: ['must give a value that is not empty'] });
@@ -114,7 +116,7 @@ export function termsOf(preparation: Preparation, content: TokenContent, path: s
   const { keys } = preparation;
   const values = content.searchIndexes
     ? content.searchIndexes.map((expression, n) => indexValue(preparation, expression, content, `${path}search_indexes[${n}]`))
-    : typeRow(content.type).defaultIndexes(content.data);
+    : TOKEN_TYPE_CATALOGUE[content.type].defaultIndexes(content.data);
   const terms = values.map((value) => dataTerm(keys, value));
   for (const [key, value] of Object.entries(content.metadata ?? {})) terms.push(metadataTerm(keys, key, value));
   return joinTerms(terms);

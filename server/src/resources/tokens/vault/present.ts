@@ -7,7 +7,7 @@ import type { TokenBody } from '../schema.js';
 import type { TokenContent } from '../stored/content.js';
 import { fingerprintText } from '../stored/fingerprint.js';
 import type { TokenRow } from '../stored/row.js';
-import { typeRow } from '../types/catalogue.js';
+import { TOKEN_TYPE_CATALOGUE } from '../types/catalogue.js';
 import { withoutCvc } from '../types/cvc.js';
 
 /** A stored token that was opened. */
@@ -28,8 +28,8 @@ export function createPresent(expressions: Expressions, budget: Budget): Present
     if (transform === 'redact') return undefined;
     const plain = liveData(row, content, nowMs);
     if (transform === 'reveal') return plain;
-    const mask = content.mask ?? typeRow(content.type).mask;
-    return mask === undefined ? undefined : expressions.evaluateMask(mask, { data: plain }, budget);
+    if (content.mask === undefined) return TOKEN_TYPE_CATALOGUE[content.type].maskedView(plain);
+    return expressions.evaluateMask(content.mask, { data: plain }, budget);
   }
 
   return {
@@ -37,7 +37,7 @@ export function createPresent(expressions: Expressions, budget: Budget): Present
     body(token, transform, nowMs) {
       const shown = data(token, transform, nowMs);
       const { row, content } = token;
-      const ofType = typeRow(content.type);
+      const ofType = TOKEN_TYPE_CATALOGUE[content.type];
       const mask = content.mask ?? ofType.mask;
       const indexes = content.searchIndexes ?? ofType.searchIndexes;
       return {

@@ -4,7 +4,6 @@ import { AppError } from '../../../kernel/errors.js';
 import { newId } from '../../../kernel/ids.js';
 import type { TenantTx } from '../../../storage/scope.js';
 import { countUsage } from '../../reports/index.js';
-import type { TokenInsert } from '../queries.js';
 import { claimFingerprint, FIND_TOKENS, insertTerms, insertTokens } from '../queries.js';
 import type { TokenRow } from '../stored/row.js';
 import type { Preparation, PreparedToken } from './prepare.js';
@@ -35,7 +34,6 @@ export async function storeTokens(
     makeTokens(tx, preparation, fresh),
     findMatches(
       tx,
-      act,
       holders.filter((holder, n) => holder !== tokens[n]?.row.id),
     ),
   ]);
@@ -116,37 +114,16 @@ async function accompany(tx: TenantTx, act: Act, tokens: readonly PreparedToken[
   ]);
 }
 
-async function findMatches(tx: TenantTx, act: Act, ids: readonly string[]): Promise<Map<string, TokenRow>> {
+async function findMatches(tx: TenantTx, ids: readonly string[]): Promise<Map<string, TokenRow>> {
   const matches = new Map<string, TokenRow>();
   if (ids.length === 0) return matches;
   const keys = ids.map((id) => ({ tenantId: tx.tenantId, id }));
   const found = await tx.gather(FIND_TOKENS, keys);
   for (const key of keys) matches.set(key.id, present(found.get(key)));
-  await recordMatches(tx, act, [...matches.values()]);
   return matches;
 }
 
-export async function recordMatches(tx: TenantTx, act: Act, rows: readonly TokenRow[]): Promise<void> {
-  await Promise.all([
-    recordAll(
-      tx,
-      act,
-      // A row's type is one of the catalogue's: nothing else could be stored.
-      rows.map((row) => ({
-        event: 'token_matched',
-        entityId: row.id,
-        entityType: row.type as PreparedToken['content']['type'],
-        outcome: 'success',
-      })),
-    ),
-    countUsage(tx, act, {
-      differences: [],
-      active: rows.map((row) => ({ id: row.id, createdAtMs: row.created_at.getTime(), isNew: false })),
-    }),
-  ]);
-}
-
-function rowsOf(tokens: readonly PreparedToken[]): TokenInsert[] {
+function rowsOf(tokens: readonly PreparedToken[]): TokenRow[] {
   return tokens.map(({ row }) => row);
 }
 

@@ -1,19 +1,21 @@
 import type { FieldErrors } from '../../../kernel/errors.js';
 import { validationFailed } from '../../../kernel/errors.js';
+import { applyPatch } from '../input/apply-patch.js';
 import type { TokenPatch } from '../input/token-patch.js';
-import { applyPatch } from '../input/token-patch.js';
+
 import { groupIdOf } from '../stored/names.js';
+import type { TokenContent } from '../stored/content.js';
 import type { TokenRow } from '../stored/row.js';
 import { sealContent } from '../stored/seal.js';
 import { hasCvc } from '../types/cvc.js';
 import type { Preparation } from './prepare.js';
 import { CVC_LIFETIME_MS, fingerprint, termsOf } from './prepare.js';
-import type { OpenToken } from './present.js';
+import type { OpenRow } from './open.js';
 import { liveData } from './present.js';
 
 /** A token as it will be. */
 export interface ChangedToken {
-  readonly token: { readonly row: TokenRow; readonly content: OpenToken['content'] };
+  readonly token: OpenRow;
   /** The fingerprint is another one than before, and deduplication asks who has it. */
   readonly isToBeClaimed: boolean;
 }
@@ -21,7 +23,7 @@ export interface ChangedToken {
 /** Works out what a patch makes of a token; throws a 400 that names what does not fit. */
 export function changeToken(
   preparation: Preparation,
-  { row, content }: { readonly row: TokenRow; readonly content: OpenToken['content'] },
+  { row, content }: OpenRow,
   patch: TokenPatch,
 ): ChangedToken {
   const { act, settings, keys } = preparation;
@@ -66,7 +68,7 @@ function cvcExpiryOf(
   { act }: Preparation,
   row: TokenRow,
   patch: TokenPatch,
-  changed: OpenToken['content'],
+  changed: TokenContent,
 ): Date | null {
   if (!hasCvc(changed.type, changed.data)) return null;
   const isSetNow = patch.data !== undefined && hasCvc(changed.type, patch.data);

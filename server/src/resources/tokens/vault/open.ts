@@ -1,0 +1,82 @@
+import type { KeyStore } from '../../../crypto/key-store.js';
+import { IntegrityError } from '../../../crypto/integrity-error.js';
+import type { TenantKeys } from '../../../crypto/tenant-keys.js';
+import { AppError, storageUnavailable } from '../../../kernel/errors.js';
+import type { Database } from '../../../storage/database.js';
+import type { TenantTx } from '../../../storage/scope.js';
+import { FIND_TOKENS, LOCK_TOKENS } from '../queries.js';
+import type { TokenContent } from '../stored/content.js';
+import type { TokenRow } from '../stored/row.js';
+import { openContent } from '../stored/seal.js';
+
+/** A stored token with what it says. */
+export interface OpenRow {
+  readonly row: TokenRow;
+  readonly content: TokenContent;
+}
+
+/** Tells the operator of a row that was changed behind the product's back. */
+export type OnIntegrityFault = (story: { readonly tenantId: string; readonly tokenId: string }) => void;
+
+export interface Opener {
+  keysOf(tenantId: string): TenantKeys | Promise<TenantKeys>;
+  open(keys: TenantKeys, row: TokenRow): OpenRow;
+  /** The token as it is now; undefined for one that is unknown, deleted or expired, all alike. */
+  find(tenantId: string, id: string, nowMs: number): Promise<OpenRow | undefined>;
+  /** The same inside a change: nobody else changes it until the transaction ends. */
+  lock(tx: TenantTx, keys: TenantKeys, id: string, nowMs: number): Promise<OpenRow | undefined>;
+}
+
+export function createOpener(options: {
+  readonly database: Database;
+  readonly keyring: KeyStore['keyring'];
+  readonly onIntegrityFault: OnIntegrityFault;
+}): Opener {
+  const { database, keyring } = options;
+
+  function open(keys: TenantKeys, row: TokenRow): OpenRow {
+    try {
+      return { row, content: openContent(keys, row) };
+    } catch (error) {
+      if (!(error instanceof IntegrityError)) throw error;
+      options.onIntegrityFault({ tenantId: row.tenant_id, tokenId: row.id });
+      throw storageUnavailable(error);
+    }
+  }
+
+  return {
+    keysOf: (tenantId) => keyring.forTenant(tenantId),
+    open,
+    async find(tenantId, id, nowMs) {
+      const key = { tenantId, id };
+      const [keys, found] = await Promise.all([
+        keyring.forTenant(tenantId),
+        database.find(tenantId, FIND_TOKENS, key),
+      ]);
+      const row = found.get(key);
+      return row === undefined || isExpired(row, nowMs) ? undefined : open(keys, row);
+    },
+    async lock(tx, keys, id, nowMs) {
+      const key = { tenantId: tx.tenantId, id };
+      const row = (await tx.gather(LOCK_TOKENS, [key])).get(key);
+      return row === undefined || isExpired(row, nowMs) ? undefined : open(keys, row);
+    },
+  };
+}
+
+export function isExpired({ expires_at: expiresAt }: TokenRow, nowMs: number): boolean {
+  return expiresAt !== null && expiresAt.getTime() <= nowMs;
+}
+
+/** The same words whether it never was, is another tenant's, was deleted or has expired. */
+export function known(token: OpenRow | undefined): OpenRow {
+  if (token) return token;
+  throw new AppError('not_found', 'There is no such token. Check the id, or list the tokens.');
+}
+
+export function accessDenied(): AppError {
+  return new AppError(
+    'access_denied',
+    'No access rule of this Application grants the operation on this token. Ask for a rule on its container.',
+  );
+}
