@@ -5,13 +5,15 @@ import type { Principal } from '../access/principal.js';
 import type { Act } from '../audit/entry.js';
 import type { Clock } from '../kernel/clock.js';
 import { AppError } from '../kernel/errors.js';
-import { readJsonBody } from './body.js';
+import { BODY_BYTES_MAX, readJsonBody } from './body.js';
 import type { BodyWaits } from './body-waits.js';
 import type { RequestContext } from './context.js';
+import { Incoming } from './incoming.js';
+import type { QueryInput } from './read-input.js';
 import { createInputReader } from './read-input.js';
 import type { Exchange, Responder } from './respond.js';
-import type { RouteRecord } from './route.js';
-import { Rendered } from './route.js';
+import type { Params, RouteRecord } from './route.js';
+import { Rendered, takesBody } from './route.js';
 
 export interface PrepareOptions {
   readonly clock: Clock;
@@ -22,10 +24,19 @@ export interface PrepareOptions {
   readonly onUnauthenticated: (context: RequestContext, error: AppError) => void;
 }
 
-export type AuditRequest = (principal: Principal, act: Act, route: RouteRecord, isDenied: boolean) => Promise<void>;
+/** Something full auditing has an entry for. */
+export interface AuditedRequest {
+  readonly route: RouteRecord;
+  readonly params: Params;
+  readonly principal: Principal;
+  readonly act: Act;
+  readonly isDenied: boolean;
+}
+
+export type AuditRequest = (request: AuditedRequest) => Promise<void>;
 
 /** Runs a request through its route. Resolves, or returns, once it is answered. */
-export type RouteRunner = (exchange: Exchange, rawQuery: string) => void | Promise<void>;
+export type RouteRunner = (exchange: Exchange, rawQuery: string, params: Params) => void | Promise<void>;
 
 /** Public routes have nobody behind them; their handlers do not look. */
 const NOBODY: Principal = {
@@ -37,33 +48,37 @@ const NOBODY: Principal = {
   grants: [],
 };
 
+const NO_QUERY: QueryInput = { query: {}, filters: undefined };
+
 /**
  * Makes a route record runnable. Rights come before any byte of the body is read. What can be answered at once is
  * answered without a promise: on the busiest routes that is a tenth of the time.
  */
 export function prepareRoute(route: RouteRecord, options: PrepareOptions, respond: Responder): RouteRunner {
-  const read = createInputReader({
-    ...(route.query && { query: route.query }),
-    ...(route.body && { body: route.body }),
-  });
+  const read = createInputReader(route);
+  const readsQuery = route.query !== undefined || route.readQuery !== undefined;
+  const readsBody = takesBody(route);
+  const bodyBytesMax = route.bodyBytesMax ?? BODY_BYTES_MAX;
   // The serialiser is built from the response schema: a field that is not declared there has no way out.
   const serialise = route.response ? fastJson(route.response) : undefined;
   const name = `${route.method} ${route.path}`;
 
   function answer(exchange: Exchange, value: unknown): void {
-    if (value instanceof Rendered) respond.json(exchange, route.status, value.json);
-    else if (serialise) respond.json(exchange, route.status, serialise(value));
-    else respond.empty(exchange, route.status, []);
+    const extra = route.location && ['Location', route.location(value)];
+    if (value instanceof Rendered) respond.json(exchange, route.status, value.json, extra);
+    else if (serialise) respond.json(exchange, route.status, serialise(value), extra);
+    else respond.empty(exchange, route.status, extra ?? []);
   }
 
-  function handle(exchange: Exchange, rawQuery: string, body: unknown): void | Promise<void> {
+  function handle(exchange: Exchange, rawQuery: string, params: Params, body: unknown): void | Promise<void> {
     const { context } = exchange;
     const principal = context.principal ?? NOBODY;
-    const query = route.query ? read.query(rawQuery) : {};
+    const { query, filters } = readsQuery ? read.query(rawQuery) : NO_QUERY;
     const act = actOf(context, options.clock);
-    const result = route.handle({ principal, act, query, body });
+    const result = route.handle(new Incoming(context, principal, act, params, query, filters, body));
     if (options.auditRequest && route.audit?.onRead) {
-      return auditThenAnswer(options.auditRequest, exchange, principal, act, result);
+      const audited = { route, params, principal, act, isDenied: false };
+      return auditThenAnswer(options.auditRequest, exchange, audited, result);
     }
     if (result instanceof Promise) return result.then((value) => answer(exchange, value));
     answer(exchange, result);
@@ -72,37 +87,37 @@ export function prepareRoute(route: RouteRecord, options: PrepareOptions, respon
   async function auditThenAnswer(
     audit: AuditRequest,
     exchange: Exchange,
-    principal: Principal,
-    act: Act,
+    audited: AuditedRequest,
     result: unknown,
   ): Promise<void> {
     const value = await result;
-    await audit(principal, act, route, false);
+    await audit(audited);
     answer(exchange, value);
   }
 
-  async function readThenHandle(exchange: Exchange, rawQuery: string): Promise<void> {
+  async function readThenHandle(exchange: Exchange, rawQuery: string, params: Params): Promise<void> {
     const { request, response, context } = exchange;
-    const body = await options.bodies.during(context.limitKey, () => readJsonBody(request, response));
-    await handle(exchange, rawQuery, read.body(body));
+    const body = await options.bodies.during(context.limitKey, () => readJsonBody(request, response, bodyBytesMax));
+    await handle(exchange, rawQuery, params, read.body(body));
   }
 
-  function admit(exchange: Exchange, rawQuery: string, principal: Principal): void | Promise<void> {
+  function admit(exchange: Exchange, rawQuery: string, params: Params, principal: Principal): void | Promise<void> {
     const { context } = exchange;
     context.principal = principal;
     try {
       authorize(principal, route.permission);
     } catch (denied) {
       if (!options.auditRequest || !route.audit) throw denied;
-      return options.auditRequest(principal, actOf(context, options.clock), route, true).then(() => {
+      const act = actOf(context, options.clock);
+      return options.auditRequest({ route, params, principal, act, isDenied: true }).then(() => {
         throw denied;
       });
     }
-    return enter(exchange, rawQuery);
+    return enter(exchange, rawQuery, params);
   }
 
-  function enter(exchange: Exchange, rawQuery: string): void | Promise<void> {
-    return route.body ? readThenHandle(exchange, rawQuery) : handle(exchange, rawQuery, undefined);
+  function enter(exchange: Exchange, rawQuery: string, params: Params): void | Promise<void> {
+    return readsBody ? readThenHandle(exchange, rawQuery, params) : handle(exchange, rawQuery, params, undefined);
   }
 
   function identify(exchange: Exchange): Principal | Promise<Principal> {
@@ -118,12 +133,12 @@ export function prepareRoute(route: RouteRecord, options: PrepareOptions, respon
     }
   }
 
-  return (exchange, rawQuery) => {
+  return (exchange, rawQuery, params) => {
     exchange.context.route = name;
-    if (route.permission === 'public') return enter(exchange, rawQuery);
+    if (route.permission === 'public') return enter(exchange, rawQuery, params);
     const principal = identify(exchange);
-    if (principal instanceof Promise) return principal.then((known) => admit(exchange, rawQuery, known));
-    return admit(exchange, rawQuery, principal);
+    if (principal instanceof Promise) return principal.then((known) => admit(exchange, rawQuery, params, known));
+    return admit(exchange, rawQuery, params, principal);
   };
 }
 
