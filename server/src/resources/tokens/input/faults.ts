@@ -22,8 +22,9 @@ export function addFault(faults: Faults, field: string, message: string): void {
   const path = field.startsWith('[') ? faults.path + field : joined(faults.path, field);
   const { errors } = faults;
   // Asked for by ownership and set by definition, because a client may call a field `constructor` or `__proto__`.
-  if (Object.hasOwn(errors, path)) {
-    errors[path]?.push(message);
+  const messages = Object.hasOwn(errors, path) ? errors[path] : undefined;
+  if (messages !== undefined) {
+    if (!messages.includes(message)) messages.push(message);
   } else if (Object.keys(errors).length < FAULTY_FIELDS_MAX) {
     Object.defineProperty(errors, path, { value: [message], enumerable: true, configurable: true, writable: true });
   }
