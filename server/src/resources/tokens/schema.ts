@@ -1,6 +1,7 @@
 import type { Static } from 'typebox';
 import Type from 'typebox';
-import { DateTime, named, Uuid } from '../../http/schema.js';
+import { CursorQuery, cursorListOf, OffsetQuery, offsetListOf } from '../../http/pages.js';
+import { DateTime, named, text, Uuid } from '../../http/schema.js';
 import { CLASSIFICATIONS, IMPACT_LEVELS, RESTRICTION_POLICIES } from './stored/content.js';
 import { TOKEN_TYPES } from './types/names.js';
 
@@ -34,3 +35,14 @@ export const TokenBody = named('Token', {
 });
 
 export type TokenBody = Static<typeof TokenBody>;
+
+const QUERY = Type.Optional(
+  text({ maxLength: 1_000, description: 'What to look for; empty or left out: all tokens', examples: ['type:card'] }),
+);
+
+export const SearchBody = Type.Object({ query: QUERY, ...OffsetQuery }, { title: 'TokenSearch' });
+export const SearchV2Body = Type.Object({ query: QUERY, ...CursorQuery }, { title: 'TokenSearchV2' });
+export const ListQuery = Type.Object({ ...OffsetQuery });
+export const ListV2Query = Type.Object({ ...CursorQuery });
+export const TokenList = offsetListOf('TokenList', TokenBody);
+export const TokenListV2 = cursorListOf('TokenListV2', TokenBody);

@@ -1,9 +1,12 @@
 import { decide, decideAll } from '../../access/decide.js';
 import type { Principal } from '../../access/principal.js';
 import type { Act } from '../../audit/entry.js';
+import type { Cursors } from '../../http/cursor.js';
 import type { Expressions } from '../../expressions/expressions.js';
+import { assert } from '../../kernel/assert.js';
 import type { FieldErrors } from '../../kernel/errors.js';
 import { validationFailed } from '../../kernel/errors.js';
+import type { Json } from '../../kernel/json.js';
 import type { Database } from '../../storage/database.js';
 import type { TenantTx } from '../../storage/scope.js';
 import { readNewToken } from './input/new-token.js';
@@ -12,10 +15,14 @@ import { claimFingerprint } from './queries.js';
 import type { TokenBody } from './schema.js';
 import { granted, prepareGranted, presentMatch, subjectOf } from './vault/answer.js';
 import { recordTouched, removeTokens, writeChange } from './vault/change.js';
+import { createDetokenize } from './vault/detokenize.js';
+import type { Lists } from './vault/list.js';
+import { createLists } from './vault/list.js';
 import type { OpenRow, Opener } from './vault/open.js';
 import { known } from './vault/open.js';
 import type { Preparation, TokenSettings } from './vault/prepare.js';
 import { createPresent } from './vault/present.js';
+import { createTokenize } from './vault/tokenize.js';
 import { makeTokens } from './vault/make.js';
 import { changeToken } from './vault/update.js';
 
@@ -23,6 +30,8 @@ export interface TokensOptions {
   readonly database: Database;
   readonly opener: Opener;
   readonly expressions: Expressions;
+  readonly cursors: Cursors;
+  readonly tokensPerRequestMax: number;
   readonly settingsOf: (tenantId: string) => TokenSettings | Promise<TokenSettings>;
 }
 
@@ -31,18 +40,29 @@ export interface Tokens {
   get(principal: Principal, act: Act, id: string): Promise<TokenBody>;
   update(principal: Principal, act: Act, id: string, body: unknown): Promise<TokenBody>;
   delete(principal: Principal, act: Act, id: string): Promise<void>;
+  tokenize(principal: Principal, act: Act, body: unknown): Promise<Json>;
+  detokenize(principal: Principal, act: Act, body: unknown): Promise<Json>;
+  readonly lists: Lists;
 }
 
 export function createTokens(options: TokensOptions): Tokens {
   const { database, opener, expressions } = options;
+  const tokenize = createTokenize({ ...options, prepareFor: (principal, act) => prepareFor(options, principal, act) });
+  const detokenize = createDetokenize(options);
 
   return {
+    lists: createLists(options),
+    // The body came out of the parser, so it is JSON.
+    tokenize: (principal, act, body) => tokenize(principal, act, body as Json),
+    detokenize: (principal, act, body) => detokenize(principal, act, body as Json),
+
     async create(principal, act, body) {
       const input = checked((errors) => readNewToken(body, { path: '', nowMs: act.atMs }, errors));
       const preparation = await prepareFor(options, principal, act);
       const token = prepareGranted(preparation, principal, input, '');
       return database.write(principal.tenantId, async (tx) => {
         const [answer] = await makeTokens(tx, opener, principal, preparation, [token]);
+        assert(answer !== undefined, 'one token has one answer');
         await act.keepAnswer?.(tx, answer);
         return answer;
       });

@@ -12,6 +12,8 @@ import { replaceJson, walkJson } from './walk.js';
 export interface TokenizePlan {
   /** In document order. Complete only when there was no fault and there are not too many. */
   readonly tokens: readonly NewToken[];
+  /** Where in the body each of them stands, as errors name it. */
+  readonly paths: readonly string[];
   readonly isTooMany: boolean;
   /** The answer: each token in place of its request, or its id in place of a bare value. One body for each token. */
   rebuild(bodies: readonly Json[]): Json;
@@ -25,6 +27,7 @@ export function readTokenizeBody(
   countMax: number,
 ): TokenizePlan {
   const tokens: NewToken[] = [];
+  const paths: string[] = [];
   let count = 0;
   walkJson(body, context.path, (value, path) => {
     if (!isTokenRequest(value) && !isBareValue(value)) return false;
@@ -33,10 +36,13 @@ export function readTokenizeBody(
     const token = isBareValue(value)
       ? readBareValue(value, path, errors)
       : readNewToken(value, { ...context, path }, errors);
-    if (token !== undefined) tokens.push(token);
+    if (token !== undefined) {
+      tokens.push(token);
+      paths.push(path);
+    }
     return true;
   });
-  return { tokens, isTooMany: count > countMax, rebuild: (bodies) => rebuild(body, bodies) };
+  return { tokens, paths, isTooMany: count > countMax, rebuild: (bodies) => rebuild(body, bodies) };
 }
 
 function readBareValue(value: Json, path: string, errors: FieldErrors): NewToken {

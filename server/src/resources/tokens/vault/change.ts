@@ -6,14 +6,21 @@ import type { ActiveToken } from '../../reports/index.js';
 import { countUsage } from '../../reports/index.js';
 import { deleteTerms, deleteTokens, insertTerms, releaseClaim, updateToken } from '../queries.js';
 import type { OpenRow } from './open.js';
-import type { OpenToken } from './present.js';
+import type { TokenContent } from '../stored/content.js';
+import type { TokenRow } from '../stored/row.js';
+
+/** A token as far as counters and log know it. */
+export interface PlacedToken {
+  readonly row: TokenRow;
+  readonly content: Pick<TokenContent, 'type' | 'containers'>;
+}
 
 /** Writes entries about tokens and counts them as active in this month. */
 export async function recordTouched(
   tx: TenantTx,
   act: Act,
   event: EventName,
-  tokens: readonly OpenToken[],
+  tokens: readonly PlacedToken[],
 ): Promise<void> {
   await Promise.all([
     recordTokens(tx, act, event, tokens),
@@ -25,7 +32,7 @@ export function recordTokens(
   tx: TenantTx,
   act: Act,
   event: EventName,
-  tokens: readonly OpenToken[],
+  tokens: readonly PlacedToken[],
 ): Promise<void> {
   return recordAll(
     tx,
@@ -34,7 +41,7 @@ export function recordTokens(
   );
 }
 
-function activeOf({ row }: OpenToken): ActiveToken {
+function activeOf({ row }: PlacedToken): ActiveToken {
   return { id: row.id, createdAtMs: row.created_at.getTime(), isNew: false };
 }
 
@@ -57,7 +64,7 @@ export async function writeChange(tx: TenantTx, act: Act, before: OpenRow, after
 export async function removeTokens(
   tx: TenantTx,
   act: Act,
-  tokens: readonly OpenRow[],
+  tokens: readonly PlacedToken[],
   event: EventName,
 ): Promise<void> {
   const rows = tokens.map(({ row }) => row);
@@ -73,7 +80,7 @@ export async function removeTokens(
   ]);
 }
 
-function differenceOf({ row, content }: OpenToken, difference: number) {
+function differenceOf({ row, content }: PlacedToken, difference: number) {
   return { groupId: row.group_id, type: content.type, containers: content.containers, difference };
 }
 

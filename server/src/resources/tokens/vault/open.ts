@@ -21,6 +21,8 @@ export type OnIntegrityFault = (story: { readonly tenantId: string; readonly tok
 export interface Opener {
   keysOf(tenantId: string): TenantKeys | Promise<TenantKeys>;
   open(keys: TenantKeys, row: TokenRow): OpenRow;
+  /** The same for work that must go on past a damaged row: undefined, after the operator was told. */
+  tryOpen(keys: TenantKeys, row: TokenRow): OpenRow | undefined;
   /** The token as it is now; undefined for one that is unknown, deleted or expired, all alike. */
   find(tenantId: string, id: string, nowMs: number): Promise<OpenRow | undefined>;
   /** The same inside a change: nobody else changes it until the transaction ends. */
@@ -34,19 +36,26 @@ export function createOpener(options: {
 }): Opener {
   const { database, keyring } = options;
 
-  function open(keys: TenantKeys, row: TokenRow): OpenRow {
+  function tryOpen(keys: TenantKeys, row: TokenRow): OpenRow | undefined {
     try {
       return { row, content: openContent(keys, row) };
     } catch (error) {
       if (!(error instanceof IntegrityError)) throw error;
       options.onIntegrityFault({ tenantId: row.tenant_id, tokenId: row.id });
-      throw storageUnavailable(error);
+      return undefined;
     }
+  }
+
+  function open(keys: TenantKeys, row: TokenRow): OpenRow {
+    const token = tryOpen(keys, row);
+    if (token) return token;
+    throw storageUnavailable(new Error('a stored token was changed outside the product'));
   }
 
   return {
     keysOf: (tenantId) => keyring.forTenant(tenantId),
     open,
+    tryOpen,
     async find(tenantId, id, nowMs) {
       const key = { tenantId, id };
       const [keys, found] = await Promise.all([
