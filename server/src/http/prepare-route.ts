@@ -22,10 +22,22 @@ export interface PrepareOptions {
   readonly onUnauthenticated: (context: RequestContext, error: AppError) => void;
 }
 
-export type AuditRequest = (principal: Principal, act: Act, route: RouteRecord, isDenied: boolean) => Promise<void>;
+export type AuditRequest = (
+  principal: Principal,
+  act: Act,
+  route: RouteRecord,
+  isDenied: boolean,
+  params?: Readonly<Record<string, string>>,
+) => Promise<void>;
 
 /** Runs a request through its route. Resolves, or returns, once it is answered. */
-export type RouteRunner = (exchange: Exchange, rawQuery: string) => void | Promise<void>;
+export type RouteRunner = (
+  exchange: Exchange,
+  rawQuery: string,
+  params?: Readonly<Record<string, string>>,
+) => void | Promise<void>;
+
+const PARAMS = new WeakMap<Exchange, Readonly<Record<string, string>>>();
 
 /** Public routes have nobody behind them; their handlers do not look. */
 const NOBODY: Principal = {
@@ -61,7 +73,7 @@ export function prepareRoute(route: RouteRecord, options: PrepareOptions, respon
     const principal = context.principal ?? NOBODY;
     const query = route.query ? read.query(rawQuery) : {};
     const act = actOf(context, options.clock);
-    const result = route.handle({ principal, act, query, body });
+    const result = route.handle({ principal, act, query, body, params: PARAMS.get(exchange) ?? {} });
     if (options.auditRequest && route.audit?.onRead) {
       return auditThenAnswer(options.auditRequest, exchange, principal, act, result);
     }
@@ -77,14 +89,14 @@ export function prepareRoute(route: RouteRecord, options: PrepareOptions, respon
     result: unknown,
   ): Promise<void> {
     const value = await result;
-    await audit(principal, act, route, false);
+    await audit(principal, act, route, false, PARAMS.get(exchange));
     answer(exchange, value);
   }
 
   async function readThenHandle(exchange: Exchange, rawQuery: string): Promise<void> {
     const { request, response, context } = exchange;
     const body = await options.bodies.during(context.limitKey, () => readJsonBody(request, response));
-    await handle(exchange, rawQuery, read.body(body));
+    await handle(exchange, rawQuery, read.body(body ?? (route.optionalBody ? {} : undefined)));
   }
 
   function admit(exchange: Exchange, rawQuery: string, principal: Principal): void | Promise<void> {
@@ -94,9 +106,11 @@ export function prepareRoute(route: RouteRecord, options: PrepareOptions, respon
       authorize(principal, route.permission);
     } catch (denied) {
       if (!options.auditRequest || !route.audit) throw denied;
-      return options.auditRequest(principal, actOf(context, options.clock), route, true).then(() => {
-        throw denied;
-      });
+      return options
+        .auditRequest(principal, actOf(context, options.clock), route, true, PARAMS.get(exchange))
+        .then(() => {
+          throw denied;
+        });
     }
     return enter(exchange, rawQuery);
   }
@@ -118,7 +132,8 @@ export function prepareRoute(route: RouteRecord, options: PrepareOptions, respon
     }
   }
 
-  return (exchange, rawQuery) => {
+  return (exchange, rawQuery, params) => {
+    if (params) PARAMS.set(exchange, params);
     exchange.context.route = name;
     if (route.permission === 'public') return enter(exchange, rawQuery);
     const principal = identify(exchange);

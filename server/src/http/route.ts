@@ -14,12 +14,13 @@ export interface RouteRequest<Query, Body> {
   readonly act: Act;
   readonly query: Query;
   readonly body: Body;
+  readonly params: Readonly<Record<string, string>>;
 }
 
 /** What full auditing writes for a route. */
 export interface RouteAudit {
   /** `tenant`: the id of the caller's tenant. `*`: the route names no entity. */
-  readonly entityId: 'tenant' | '*';
+  readonly entityId: 'tenant' | '*' | { readonly param: string };
   /** Written for a successful read; a change writes its own entry. */
   readonly onRead?: EventName;
   readonly onDenied: EventName;
@@ -40,6 +41,9 @@ export interface RouteRecord {
   readonly description: string;
   readonly query?: TSchema;
   readonly body?: TSchema;
+  readonly optionalBody?: true;
+  readonly location?: (body: unknown) => string;
+  readonly secretFields?: readonly string[];
   readonly status: 200 | 201 | 204;
   /** Fields not declared here never leave. Absent exactly when the answer has no body. */
   readonly response?: TSchema;

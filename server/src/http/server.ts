@@ -89,7 +89,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
     const match = route(pathname);
     const method = exchange.request.method ?? 'GET';
     const runner = match?.byMethod.get(method === 'HEAD' ? 'GET' : method);
-    if (runner) return runner(exchange, rawQuery);
+    if (runner) return runner(exchange, rawQuery, match?.params);
     answerUnrouted(exchange, match?.byMethod.keys() ?? [], respond);
   }
 
