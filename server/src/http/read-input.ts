@@ -65,7 +65,11 @@ const UNKNOWN_MEMBERS_MAX = 20;
  * members a closed object does not know, a few are enough to refuse it: naming all of them could take half a second.
  */
 function withoutNulls(schema: JsonSchema, value: unknown): unknown {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
+  if (Array.isArray(value)) {
+    const { items } = schema as { items?: JsonSchema }; // Only schemas of lists have it.
+    return items === undefined ? value : value.map((member) => withoutNulls(items, member));
+  }
+  if (typeof value !== 'object' || value === null) return value;
   const properties = propertiesOf(schema);
   const isClosed = (schema as { additionalProperties?: unknown }).additionalProperties === false;
   const kept: [string, unknown][] = [];
