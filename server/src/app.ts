@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
-import type { Credential } from './access/authenticate.js';
 import { createAuthenticate } from './access/authenticate.js';
+import type { Credential } from './access/credential.js';
 import { ensureLogPartitions } from './audit/partitions.js';
 import type { Config } from './config.js';
 import type { Core } from './core.js';
@@ -14,6 +14,7 @@ import type { Clock } from './kernel/clock.js';
 import { storageUnavailable } from './kernel/errors.js';
 import { createMemoryCounter } from './limits/memory-counter.js';
 import { addGauges, observers } from './observers.js';
+import type { AccessHooks } from './resources/applications/index.js';
 import type { TenantBody } from './resources/tenants/index.js';
 import { createTenants, purgeOneBatch } from './resources/tenants/index.js';
 import { tenantApiRoutes } from './resources.js';
@@ -86,10 +87,18 @@ export function createApp(options: AppOptions): App {
       jobs?.wake('purge');
     },
   });
+  const accessHooks: AccessHooks = {
+    forgetAccess: credentialMemory.forgetTenant,
+    onSecurity: ({ event, ...story }, act) =>
+      log.security.warn({ event, ...story, actor: act.actor?.id, traceId: act.traceId }, 'access changed'),
+    onIntegrityFault: (story) =>
+      log.security.error({ event: 'integrity_fault', ...story }, 'stored rights were altered'),
+  };
   const tenantRoutes = tenantApiRoutes({
     database,
     systemKeys: keyStore.systemKeys,
     tenants,
+    accessHooks,
     includedMonthlyActiveTokens: config.includedMonthlyActiveTokens,
   });
   const checkReady = async (): Promise<void> => {
@@ -110,8 +119,8 @@ export function createApp(options: AppOptions): App {
       clock,
       pepper: keyStore.systemKeys.apiKeyPepper,
       rowMacKey: keyStore.systemKeys.rowMac,
-      onIntegrityFault: (story) =>
-        log.security.error({ event: 'integrity_fault', ...story }, 'application rights were altered'),
+      sessionGrants: config.sessionGrants,
+      onIntegrityFault: accessHooks.onIntegrityFault,
     }),
     auditRequest: config.audit === 'full' ? createRequestAudit(database) : undefined,
     ...observers(options),

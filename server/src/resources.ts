@@ -1,9 +1,13 @@
 import type { SystemKeys } from './crypto/system-keys.js';
 import { createCursors } from './http/cursor.js';
 import type { RouteRecord } from './http/route.js';
+import { applicationTemplateRoutes } from './resources/application-templates/index.js';
+import type { AccessHooks } from './resources/applications/index.js';
+import { applicationRoutes, createApplications } from './resources/applications/index.js';
 import { createLogs, logRoutes } from './resources/logs/index.js';
 import { permissionRoutes } from './resources/permissions/index.js';
 import { createReports, reportRoutes } from './resources/reports/index.js';
+import { createSessions, sessionRoutes } from './resources/sessions/index.js';
 import type { Tenants } from './resources/tenants/index.js';
 import { tenantRoutes } from './resources/tenants/index.js';
 import type { Database } from './storage/database.js';
@@ -12,6 +16,7 @@ export interface ResourceOptions {
   readonly database: Database;
   readonly systemKeys: SystemKeys;
   readonly tenants: Tenants;
+  readonly accessHooks: AccessHooks;
   readonly includedMonthlyActiveTokens: number;
 }
 
@@ -23,5 +28,8 @@ export function tenantApiRoutes(options: ResourceOptions): RouteRecord[] {
     ...logRoutes(createLogs({ ...options, cursors })),
     ...tenantRoutes(options.tenants),
     ...reportRoutes(createReports(options)),
+    ...applicationRoutes(createApplications({ ...options, ...options.accessHooks })),
+    ...applicationTemplateRoutes(),
+    ...sessionRoutes(createSessions({ ...options, ...options.accessHooks })),
   ];
 }

@@ -31,7 +31,7 @@ const RANK: Readonly<Record<string, number>> = {
 const LIST_OF_SLICES = 'resources.ts';
 
 /** Slices that may use another slice, through its index. */
-const SLICE_PAIRS: readonly string[] = [];
+const SLICE_PAIRS: readonly string[] = ['application-templates -> applications', 'sessions -> applications'];
 
 const LINES_MAX = 400;
 const README_LINES_MAX = 20;

@@ -1,34 +1,38 @@
 import { AppError } from '../kernel/errors.js';
-import type { Permission } from './permissions.js';
+import type { ApplicationType, Permission } from './permissions.js';
 import type { Principal } from './principal.js';
 
-/** What some routes ask for instead of a permission: a key of an Application, not of a session, at times of one type. */
-export type KeyKind = 'any application key' | 'public application key' | 'private application key';
+/** What a route asks for: a permission, a kind of key, any valid key, or nothing at all. There is no default. */
+export type Requirement = Permission | 'any key' | keyof typeof KEY_OF | 'public';
 
-/** What a route asks for: a permission, any valid key, a key of some kind, or nothing at all. There is no default. */
-export type Requirement = Permission | 'any key' | KeyKind | 'public';
+const KEY_OF = {
+  'any application key': undefined,
+  'public application key': 'public',
+  'private application key': 'private',
+} as const;
 
 export function authorize(principal: Principal, requirement: Requirement): void {
-  switch (requirement) {
-    case 'any key':
-    case 'public':
-      return;
-    case 'any application key':
-    case 'public application key':
-    case 'private application key':
-      authorizeKind(principal, requirement);
-      return;
-    default:
-      if (principal.permissions.has(requirement)) return;
-      throw new AppError(
-        'permission_denied',
-        `This request needs the permission ${requirement}, which the Application does not hold.`,
-      );
-  }
+  if (requirement === 'any key' || requirement === 'public') return;
+  if (isAboutKeys(requirement)) requireApplication(principal, KEY_OF[requirement]);
+  else requirePermission(principal, requirement);
 }
 
-function authorizeKind({ actor, applicationType }: Principal, kind: KeyKind): void {
-  const isKind = kind === 'any application key' || kind === `${applicationType} application key`;
-  if (actor.type === 'application' && isKind) return;
-  throw new AppError('wrong_application_type', `This request is not for this key. Use ${kind}.`);
+function isAboutKeys(requirement: Requirement): requirement is keyof typeof KEY_OF {
+  return Object.hasOwn(KEY_OF, requirement);
+}
+
+function requirePermission(principal: Principal, permission: Permission): void {
+  if (principal.permissions.has(permission)) return;
+  const holder = principal.actor.type === 'session' ? 'session' : 'Application';
+  throw new AppError(
+    'permission_denied',
+    `This request needs the permission ${permission}, which the ${holder} does not hold.`,
+  );
+}
+
+/** Some routes are for Applications themselves; a session's key is none, whoever authorized it. */
+function requireApplication(principal: Principal, type: ApplicationType | undefined): void {
+  if (principal.actor.type === 'application' && (type === undefined || principal.applicationType === type)) return;
+  const wanted = type === undefined ? 'an Application' : `a ${type} Application`;
+  throw new AppError('wrong_application_type', `This request needs the key of ${wanted}. Use another key.`);
 }

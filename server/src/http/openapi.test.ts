@@ -55,6 +55,7 @@ describe('the API document', () => {
       database,
       systemKeys: keyStore.systemKeys,
       tenants,
+      accessHooks: { forgetAccess: () => {}, onSecurity: () => {}, onIntegrityFault: () => {} },
       includedMonthlyActiveTokens: 0,
     });
     routes = [...tenantRoutes, ...operatorRoutes({ version: VERSION, checkReady: refuse }, tenantRoutes)];

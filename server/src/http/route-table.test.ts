@@ -45,6 +45,7 @@ describe('the route table', () => {
       database,
       systemKeys: keyStore.systemKeys,
       tenants: { get: refuse, update: refuse, delete: refuse },
+      accessHooks: { forgetAccess: () => {}, onSecurity: () => {}, onIntegrityFault: () => {} },
       includedMonthlyActiveTokens: 0,
     });
     publicRoutes = operatorRoutes({ version: '0', checkReady: refuse }, tenantRoutes);
