@@ -4,6 +4,7 @@ import type { Credential } from './access/credential.js';
 import { ensureLogPartitions } from './audit/partitions.js';
 import type { Config } from './config.js';
 import type { Core } from './core.js';
+import { createExpressions } from './expressions/expressions.js';
 import { operatorRoutes } from './http/operator-routes.js';
 import { createRequestAudit } from './http/request-audit.js';
 import type { HttpServer } from './http/server.js';
@@ -17,6 +18,7 @@ import { addGauges, observers } from './observers.js';
 import type { AccessHooks } from './resources/applications/index.js';
 import type { TenantBody } from './resources/tenants/index.js';
 import { createTenants, purgeOneBatch } from './resources/tenants/index.js';
+import { createOpener, sweepCvcs, sweepExpiredTokens } from './resources/tokens/index.js';
 import { tenantApiRoutes } from './resources.js';
 import { listenForChanges } from './storage/changes.js';
 import { createMemory } from './storage/memory.js';
@@ -43,6 +45,7 @@ export interface App {
 
 const REMEMBERED_MAX = 10_000;
 const PURGE_REST_MS = 5_000;
+const SWEEP_REST_MS = 5_000;
 const PARTITIONS_REST_MS = 3_600_000;
 
 /** Builds everything once, by hand, and hands each part what it needs. */
@@ -94,7 +97,17 @@ export function createApp(options: AppOptions): App {
     onIntegrityFault: (story) =>
       log.security.error({ event: 'integrity_fault', ...story }, 'stored rights were altered'),
   };
+  const expressions = createExpressions();
+  const opener = createOpener({
+    database,
+    keyring: keyStore.keyring,
+    onIntegrityFault: (story) =>
+      log.security.error({ event: 'integrity_fault', ...story }, 'a stored token was altered'),
+  });
   const tenantRoutes = tenantApiRoutes({
+    opener,
+    expressions,
+    tokensPerRequestMax: config.tokensPerRequestMax,
     database,
     systemKeys: keyStore.systemKeys,
     tenants,
@@ -126,10 +139,13 @@ export function createApp(options: AppOptions): App {
     ...observers(options),
   });
 
+  const sweepOptions = { database, opener, expressions };
   jobs = startJobs({
     database,
     jobs: [
       { name: 'purge', restMs: PURGE_REST_MS, step: () => purgeOneBatch(database, clock.nowMs()) },
+      { name: 'token-expiry', restMs: SWEEP_REST_MS, step: () => sweepExpiredTokens(sweepOptions, clock.nowMs()) },
+      { name: 'cvc-removal', restMs: SWEEP_REST_MS, step: () => sweepCvcs(sweepOptions, clock.nowMs()) },
       { name: 'log-partitions', restMs: PARTITIONS_REST_MS, step: () => ensureLogPartitions(database, clock.nowMs()) },
     ],
     onFault: (name, error) => log.main.warn({ job: name, err: error }, 'job failed, will try again'),

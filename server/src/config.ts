@@ -115,6 +115,12 @@ export const SETTINGS = {
     about: '`any` lets a session do more than the Application that authorized it; `held` does not',
     parse: oneOf(['held', 'any']),
   }),
+  tokensPerRequestMax: setting({
+    name: 'STRONGROOM_TOKENS_PER_REQUEST_MAX',
+    fallback: '100',
+    about: 'Tokens one tokenize or detokenize request may be about',
+    parse: integerBetween(1, 10_000),
+  }),
   bootstrapApiKey: setting({
     name: 'STRONGROOM_BOOTSTRAP_API_KEY',
     fallback: undefined,

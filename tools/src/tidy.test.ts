@@ -13,6 +13,7 @@ const RANK: Readonly<Record<string, number>> = {
   crypto: 2,
   access: 3,
   audit: 3,
+  expressions: 3,
   limits: 3,
   telemetry: 3,
   jobs: 3,
@@ -31,7 +32,11 @@ const RANK: Readonly<Record<string, number>> = {
 const LIST_OF_SLICES = 'resources.ts';
 
 /** Slices that may use another slice, through its index. */
-const SLICE_PAIRS: readonly string[] = ['application-templates -> applications', 'sessions -> applications'];
+const SLICE_PAIRS: readonly string[] = [
+  'application-templates -> applications',
+  'sessions -> applications',
+  'tokens -> reports',
+];
 
 const LINES_MAX = 400;
 const README_LINES_MAX = 20;

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { Validator } from '@seriousme/openapi-schema-validator';
-import { tenantApiRoutes } from '../resources.js';
+import { idleRoutes } from '../testing/idle-routes.js';
 import type { TestApp } from '../testing/test-app.js';
 import { startTestApp } from '../testing/test-app.js';
 import { VERSION } from '../version.js';
@@ -48,16 +48,8 @@ describe('the API document', () => {
   let routes: readonly RouteRecord[];
   before(async () => {
     app = await startTestApp();
-    const { database, keyStore } = app;
     const refuse = () => Promise.reject(new Error('nothing is called here'));
-    const tenants = { get: refuse, update: refuse, delete: refuse };
-    const tenantRoutes = tenantApiRoutes({
-      database,
-      systemKeys: keyStore.systemKeys,
-      tenants,
-      accessHooks: { forgetAccess: () => {}, onSecurity: () => {}, onIntegrityFault: () => {} },
-      includedMonthlyActiveTokens: 0,
-    });
+    const tenantRoutes = idleRoutes(app);
     routes = [...tenantRoutes, ...operatorRoutes({ version: VERSION, checkReady: refuse }, tenantRoutes)];
     const answer = await app.call('GET', '/openapi.json');
     assert.equal(answer.status, 200);

@@ -3,7 +3,7 @@ import { after, before, describe, it } from 'node:test';
 import { isPermission, permissionsOf } from '../access/permissions.js';
 import { EVENTS } from '../audit/events.js';
 import { scopesOf } from '../limits/catalogue.js';
-import { tenantApiRoutes } from '../resources.js';
+import { idleRoutes } from '../testing/idle-routes.js';
 import type { TestApp, TestTenant } from '../testing/test-app.js';
 import { startTestApp } from '../testing/test-app.js';
 import { operatorRoutes } from './operator-routes.js';
@@ -39,15 +39,8 @@ describe('the route table', () => {
   before(async () => {
     app = await startTestApp();
     tenant = await app.makeTenant();
-    const { database, keyStore } = app;
     const refuse = () => Promise.reject(new Error('nothing is called here'));
-    tenantRoutes = tenantApiRoutes({
-      database,
-      systemKeys: keyStore.systemKeys,
-      tenants: { get: refuse, update: refuse, delete: refuse },
-      accessHooks: { forgetAccess: () => {}, onSecurity: () => {}, onIntegrityFault: () => {} },
-      includedMonthlyActiveTokens: 0,
-    });
+    tenantRoutes = idleRoutes(app);
     publicRoutes = operatorRoutes({ version: '0', checkReady: refuse }, tenantRoutes);
   });
   after(() => app.close());

@@ -1,4 +1,5 @@
 import { operatorAct } from '../../audit/entry.js';
+import type { Expressions } from '../../expressions/expressions.js';
 import type { Database } from '../../storage/database.js';
 import type { TenantTx } from '../../storage/scope.js';
 import type { Due } from './queries.js';
@@ -9,7 +10,6 @@ import type { PlacedToken } from './vault/change.js';
 import { removeTokens, writeChange } from './vault/change.js';
 import { forgetCvc } from './vault/forget-cvc.js';
 import type { Opener } from './vault/open.js';
-import type { Expressions } from '../../expressions/expressions.js';
 
 export interface SweepOptions {
   readonly database: Database;

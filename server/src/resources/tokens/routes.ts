@@ -2,15 +2,7 @@ import Type from 'typebox';
 import type { RouteRecord } from '../../http/route.js';
 import { defineRoute } from '../../http/route.js';
 import { readListFilters } from './input/list-filters.js';
-import {
-  ListQuery,
-  ListV2Query,
-  SearchBody,
-  SearchV2Body,
-  TokenBody,
-  TokenList,
-  TokenListV2,
-} from './schema.js';
+import { ListQuery, ListV2Query, SearchBody, SearchV2Body, TokenBody, TokenList, TokenListV2 } from './schema.js';
 import type { Tokens } from './service.js';
 
 export function tokenRoutes(tokens: Tokens): RouteRecord[] {

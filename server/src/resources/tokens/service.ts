@@ -1,8 +1,8 @@
 import { decide, decideAll } from '../../access/decide.js';
 import type { Principal } from '../../access/principal.js';
 import type { Act } from '../../audit/entry.js';
-import type { Cursors } from '../../http/cursor.js';
 import type { Expressions } from '../../expressions/expressions.js';
+import type { Cursors } from '../../http/cursor.js';
 import { assert } from '../../kernel/assert.js';
 import type { FieldErrors } from '../../kernel/errors.js';
 import { validationFailed } from '../../kernel/errors.js';
@@ -18,12 +18,12 @@ import { recordTouched, removeTokens, writeChange } from './vault/change.js';
 import { createDetokenize } from './vault/detokenize.js';
 import type { Lists } from './vault/list.js';
 import { createLists } from './vault/list.js';
-import type { OpenRow, Opener } from './vault/open.js';
+import { makeTokens } from './vault/make.js';
+import type { Opener, OpenRow } from './vault/open.js';
 import { known } from './vault/open.js';
 import type { Preparation, TokenSettings } from './vault/prepare.js';
 import { createPresent } from './vault/present.js';
 import { createTokenize } from './vault/tokenize.js';
-import { makeTokens } from './vault/make.js';
 import { changeToken } from './vault/update.js';
 
 export interface TokensOptions {

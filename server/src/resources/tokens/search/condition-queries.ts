@@ -44,7 +44,7 @@ function leafSql(leaf: Leaf, parameters: Parameters): string {
     case 'fingerprint':
       return `t.fingerprint = ${parameters.add(leaf.fingerprint, 'bytea')}`;
     case 'term':
-      return `${parameters.add(leaf.term, 'bytea')} = ANY (t.terms)`;
+      return `position(${parameters.add(leaf.term, 'bytea')} IN t.terms) > 0`;
     case 'createdBy':
       return `t.created_by = ${parameters.add(leaf.id, 'uuid')}`;
     case 'modifiedBy':

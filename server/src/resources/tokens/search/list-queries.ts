@@ -87,7 +87,7 @@ const COUNT_BY_GROUPS = statement<TotalRow>(
 const COUNT_BY_TERM = statement<TotalRow>(
   'count_tokens_by_term',
   `SELECT (SELECT count(*) FROM token_terms WHERE tenant_id = $1 AND term = $3)
-        - (SELECT count(*) FROM tokens WHERE tenant_id = $1 AND expires_at <= $2 AND $3 = ANY (terms)) AS total`,
+        - (SELECT count(*) FROM tokens WHERE tenant_id = $1 AND expires_at <= $2 AND position($3 IN terms) > 0) AS total`,
 );
 
 async function countByGroups(

@@ -27,7 +27,10 @@ export function prepareGranted(
   return { token, transform: granted(decideAll(principal, 'token:create', subjectOf(token))) };
 }
 
-export function subjectOf({ row, content }: OpenToken): { readonly id: string; readonly containers: readonly string[] } {
+export function subjectOf({ row, content }: OpenToken): {
+  readonly id: string;
+  readonly containers: readonly string[];
+} {
   return { id: row.id, containers: content.containers };
 }
 

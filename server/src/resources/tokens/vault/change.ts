@@ -5,9 +5,9 @@ import type { TenantTx } from '../../../storage/scope.js';
 import type { ActiveToken } from '../../reports/index.js';
 import { countUsage } from '../../reports/index.js';
 import { deleteTerms, deleteTokens, insertTerms, releaseClaim, updateToken } from '../queries.js';
-import type { OpenRow } from './open.js';
 import type { TokenContent } from '../stored/content.js';
 import type { TokenRow } from '../stored/row.js';
+import type { OpenRow } from './open.js';
 
 /** A token as far as counters and log know it. */
 export interface PlacedToken {
@@ -28,12 +28,7 @@ export async function recordTouched(
   ]);
 }
 
-export function recordTokens(
-  tx: TenantTx,
-  act: Act,
-  event: EventName,
-  tokens: readonly PlacedToken[],
-): Promise<void> {
+export function recordTokens(tx: TenantTx, act: Act, event: EventName, tokens: readonly PlacedToken[]): Promise<void> {
   return recordAll(
     tx,
     act,
@@ -46,7 +41,13 @@ function activeOf({ row }: PlacedToken): ActiveToken {
 }
 
 /** Puts the changed token in place of the old one, with everything that hangs on it. */
-export async function writeChange(tx: TenantTx, act: Act, before: OpenRow, after: OpenRow, event: EventName): Promise<void> {
+export async function writeChange(
+  tx: TenantTx,
+  act: Act,
+  before: OpenRow,
+  after: OpenRow,
+  event: EventName,
+): Promise<void> {
   const hasNewTerms = !before.row.terms.equals(after.row.terms);
   const hasNewPrint = !samePrint(before.row.fingerprint, after.row.fingerprint);
   const hasMoved = before.row.group_id !== after.row.group_id;

@@ -11,7 +11,7 @@ import { findExpressions, rebuildWith } from '../input/detokenize.js';
 import { fingerprintText } from '../stored/fingerprint.js';
 import { granted, subjectOf } from './answer.js';
 import { recordTouched } from './change.js';
-import type { OpenRow, Opener } from './open.js';
+import type { Opener, OpenRow } from './open.js';
 import { accessDenied } from './open.js';
 import type { Present } from './present.js';
 import { createPresent } from './present.js';

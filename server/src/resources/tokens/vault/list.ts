@@ -2,8 +2,8 @@ import { decide } from '../../../access/decide.js';
 import type { Principal } from '../../../access/principal.js';
 import type { Act } from '../../../audit/entry.js';
 import type { Expressions } from '../../../expressions/expressions.js';
-import type { Cursors, CursorScope } from '../../../http/cursor.js';
-import type { OffsetPagination, CursorPagination } from '../../../http/pages.js';
+import type { CursorScope, Cursors } from '../../../http/cursor.js';
+import type { CursorPagination, OffsetPagination } from '../../../http/pages.js';
 import { cursorPage, offsetPage, PAGE_SIZE_DEFAULT, pageAsked } from '../../../http/pages.js';
 import type { Database } from '../../../storage/database.js';
 import type { TokenBody } from '../schema.js';
@@ -17,7 +17,7 @@ import { fingerprintBytes } from '../stored/fingerprint.js';
 import type { TokenRow } from '../stored/row.js';
 import { granted, subjectOf } from './answer.js';
 import { recordTouched } from './change.js';
-import type { OpenRow, Opener } from './open.js';
+import type { Opener, OpenRow } from './open.js';
 import { createPresent } from './present.js';
 
 /** What is looked for: by the filters of a list, or by the text of a search. */

@@ -1,5 +1,5 @@
-import type { KeyStore } from '../../../crypto/key-store.js';
 import { IntegrityError } from '../../../crypto/integrity-error.js';
+import type { KeyStore } from '../../../crypto/key-store.js';
 import type { TenantKeys } from '../../../crypto/tenant-keys.js';
 import { AppError, storageUnavailable } from '../../../kernel/errors.js';
 import type { Database } from '../../../storage/database.js';
@@ -58,10 +58,7 @@ export function createOpener(options: {
     tryOpen,
     async find(tenantId, id, nowMs) {
       const key = { tenantId, id };
-      const [keys, found] = await Promise.all([
-        keyring.forTenant(tenantId),
-        database.find(tenantId, FIND_TOKENS, key),
-      ]);
+      const [keys, found] = await Promise.all([keyring.forTenant(tenantId), database.find(tenantId, FIND_TOKENS, key)]);
       const row = found.get(key);
       return row === undefined || isExpired(row, nowMs) ? undefined : open(keys, row);
     },

@@ -4,12 +4,12 @@ import type { Budget, Expressions } from '../../../expressions/expressions.js';
 import { AppError, validationFailed } from '../../../kernel/errors.js';
 import { newId } from '../../../kernel/ids.js';
 import type { Json } from '../../../kernel/json.js';
-import { idFault } from '../input/token-id.js';
 import type { NewToken } from '../input/new-token.js';
-import type { TokenRow } from '../stored/row.js';
+import { idFault } from '../input/token-id.js';
 import type { TokenContent } from '../stored/content.js';
 import { fingerprintOf } from '../stored/fingerprint.js';
 import { groupIdOf, tieOf } from '../stored/names.js';
+import type { TokenRow } from '../stored/row.js';
 import { sealContent } from '../stored/seal.js';
 import { dataTerm, joinTerms, metadataTerm } from '../stored/terms.js';
 import { TOKEN_TYPE_CATALOGUE } from '../types/catalogue.js';
@@ -115,7 +115,9 @@ export function fingerprint(preparation: Preparation, content: TokenContent, pat
 export function termsOf(preparation: Preparation, content: TokenContent, path: string): Buffer {
   const { keys } = preparation;
   const values = content.searchIndexes
-    ? content.searchIndexes.map((expression, n) => indexValue(preparation, expression, content, `${path}search_indexes[${n}]`))
+    ? content.searchIndexes.map((expression, n) =>
+        indexValue(preparation, expression, content, `${path}search_indexes[${n}]`),
+      )
     : TOKEN_TYPE_CATALOGUE[content.type].defaultIndexes(content.data);
   const terms = values.map((value) => dataTerm(keys, value));
   for (const [key, value] of Object.entries(content.metadata ?? {})) terms.push(metadataTerm(keys, key, value));

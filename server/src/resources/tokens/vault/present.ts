@@ -1,8 +1,7 @@
 import type { Transform } from '../../../access/rules.js';
-
+import type { Budget, Expressions } from '../../../expressions/expressions.js';
 import { formatDate } from '../../../kernel/dates.js';
 import type { Json } from '../../../kernel/json.js';
-import type { Budget, Expressions } from '../../../expressions/expressions.js';
 import type { TokenBody } from '../schema.js';
 import type { TokenContent } from '../stored/content.js';
 import { fingerprintText } from '../stored/fingerprint.js';

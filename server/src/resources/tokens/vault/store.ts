@@ -137,4 +137,3 @@ function present<T>(value: T | undefined): T {
   if (value === undefined) throw new Error('assertion failed: what was just written or claimed is there');
   return value;
 }
-

@@ -1,7 +1,7 @@
 import type { Principal } from '../../../access/principal.js';
 import type { Act } from '../../../audit/entry.js';
-import { validationFailed } from '../../../kernel/errors.js';
 import type { FieldErrors } from '../../../kernel/errors.js';
+import { validationFailed } from '../../../kernel/errors.js';
 import type { Json } from '../../../kernel/json.js';
 import type { Database } from '../../../storage/database.js';
 import { readTokenizeBody } from '../input/tokenize.js';

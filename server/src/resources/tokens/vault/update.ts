@@ -2,15 +2,14 @@ import type { FieldErrors } from '../../../kernel/errors.js';
 import { validationFailed } from '../../../kernel/errors.js';
 import { applyPatch } from '../input/apply-patch.js';
 import type { TokenPatch } from '../input/token-patch.js';
-
-import { groupIdOf } from '../stored/names.js';
 import type { TokenContent } from '../stored/content.js';
+import { groupIdOf } from '../stored/names.js';
 import type { TokenRow } from '../stored/row.js';
 import { sealContent } from '../stored/seal.js';
 import { hasCvc } from '../types/cvc.js';
+import type { OpenRow } from './open.js';
 import type { Preparation } from './prepare.js';
 import { CVC_LIFETIME_MS, fingerprint, termsOf } from './prepare.js';
-import type { OpenRow } from './open.js';
 import { liveData } from './present.js';
 
 /** A token as it will be. */
@@ -21,11 +20,7 @@ export interface ChangedToken {
 }
 
 /** Works out what a patch makes of a token; throws a 400 that names what does not fit. */
-export function changeToken(
-  preparation: Preparation,
-  { row, content }: OpenRow,
-  patch: TokenPatch,
-): ChangedToken {
+export function changeToken(preparation: Preparation, { row, content }: OpenRow, patch: TokenPatch): ChangedToken {
   const { act, settings, keys } = preparation;
   const { content: changed, faults } = applyPatch({ ...content, data: liveData(row, content, act.atMs) }, patch);
   refuse(faults);
@@ -64,12 +59,7 @@ function expiryOf(row: TokenRow, { expiresAtMs }: TokenPatch): Date | null {
 }
 
 /** The hour runs from the change that set the code; any other change leaves it running. */
-function cvcExpiryOf(
-  { act }: Preparation,
-  row: TokenRow,
-  patch: TokenPatch,
-  changed: TokenContent,
-): Date | null {
+function cvcExpiryOf({ act }: Preparation, row: TokenRow, patch: TokenPatch, changed: TokenContent): Date | null {
   if (!hasCvc(changed.type, changed.data)) return null;
   const isSetNow = patch.data !== undefined && hasCvc(changed.type, patch.data);
   return isSetNow || row.cvc_expires_at === null ? new Date(act.atMs + CVC_LIFETIME_MS) : row.cvc_expires_at;
