@@ -4,6 +4,8 @@ import { createAuthenticate } from './access/authenticate.js';
 import { ensureLogPartitions } from './audit/partitions.js';
 import type { Config } from './config.js';
 import type { Core } from './core.js';
+import { createRunOnce } from './http/idempotency.js';
+import { sweepIdempotencyKeys } from './http/idempotency-upkeep.js';
 import { operatorRoutes } from './http/operator-routes.js';
 import { createRequestAudit } from './http/request-audit.js';
 import type { HttpServer } from './http/server.js';
@@ -43,6 +45,8 @@ export interface App {
 const REMEMBERED_MAX = 10_000;
 const PURGE_REST_MS = 5_000;
 const PARTITIONS_REST_MS = 3_600_000;
+const SWEEP_REST_MS = 600_000;
+const SWEEP_BATCH = 500;
 
 /** Builds everything once, by hand, and hands each part what it needs. */
 export function createApp(options: AppOptions): App {
@@ -113,6 +117,7 @@ export function createApp(options: AppOptions): App {
       onIntegrityFault: (story) =>
         log.security.error({ event: 'integrity_fault', ...story }, 'application rights were altered'),
     }),
+    runOnce: createRunOnce({ database, keyring: keyStore.keyring, clock }),
     auditRequest: config.audit === 'full' ? createRequestAudit(database) : undefined,
     ...observers(options),
   });
@@ -121,6 +126,11 @@ export function createApp(options: AppOptions): App {
     database,
     jobs: [
       { name: 'purge', restMs: PURGE_REST_MS, step: () => purgeOneBatch(database, clock.nowMs()) },
+      {
+        name: 'idempotency-keys',
+        restMs: SWEEP_REST_MS,
+        step: () => sweepIdempotencyKeys(database, clock.nowMs(), SWEEP_BATCH),
+      },
       { name: 'log-partitions', restMs: PARTITIONS_REST_MS, step: () => ensureLogPartitions(database, clock.nowMs()) },
     ],
     onFault: (name, error) => log.main.warn({ job: name, err: error }, 'job failed, will try again'),
