@@ -23,6 +23,7 @@ const RANK: Readonly<Record<string, number>> = {
   config: 6,
   core: 7,
   observers: 7.5,
+  background: 7.5,
   'first-start': 8,
   app: 8,
   commands: 9,
