@@ -1,3 +1,4 @@
+import { READ_IN_ORDER } from '../../../storage/in-order.js';
 import type { TenantTx } from '../../../storage/scope.js';
 import { statement } from '../../../storage/statement.js';
 import type { TokenRow } from '../stored/row.js';
@@ -26,6 +27,8 @@ export interface Page {
 
 const ORDER = 'ORDER BY created_at DESC, tie DESC';
 const KEYS = 't.created_at, t.tie';
+/** Bounds nothing, but keeps the planner from turning many look-ups into one pass over the table. */
+const EACH_BY_ITSELF = 'OFFSET 0';
 
 const KEY_OF = {
   ids: { column: 't.id', type: 'text[]' },
@@ -45,7 +48,9 @@ export async function findTokens(tx: TenantTx, search: Search & Page): Promise<T
   const found = tokensFound(parts, TOKEN_COLUMNS, `${ORDER} LIMIT ${limitAt} + ${offsetAt}`);
   const distinct = parts.isRepeating ? `DISTINCT ON (${KEYS}) ` : '';
   const text = `SELECT ${distinct}${TOKEN_COLUMNS} FROM (${found}) AS t ${ORDER} LIMIT ${limitAt} OFFSET ${offsetAt}`;
-  return tx.run(statement<TokenRow>(nameOf('find_tokens', parts, plan), text), parts.parameters.values);
+  const find = statement<TokenRow>(nameOf('find_tokens', parts, plan), text);
+  const [, rows] = await Promise.all([tx.run(READ_IN_ORDER, []), tx.run(find, parts.parameters.values)]);
+  return rows;
 }
 
 /**
@@ -61,7 +66,7 @@ export async function countTokens(tx: TenantTx, search: Search): Promise<number>
   const plan = planFor(condition, search.directory, Infinity);
   const parts = partsOf(tx, search, plan, undefined);
   const distinct = parts.isRepeating ? 'DISTINCT ' : '';
-  const text = `SELECT count(*) AS total FROM (SELECT ${distinct}${KEYS} FROM (${tokensFound(parts, KEYS, '')}) AS t) AS t`;
+  const text = `SELECT count(*) AS total FROM (SELECT ${distinct}${KEYS} FROM (${tokensFound(parts, KEYS, EACH_BY_ITSELF)}) AS t) AS t`;
   return totalOf(await tx.run(statement<TotalRow>(nameOf('count_tokens', parts, plan), text), parts.parameters.values));
 }
 
@@ -73,21 +78,26 @@ function totalOf([row]: readonly TotalRow[]): number {
   return Number(row?.total ?? 0);
 }
 
-/** One statement, so that what expired is counted as of the same moment as what there is. */
+/** The order is that of the index on what is due: without it the planner may look through all tokens instead. */
+const expiredSql = (condition: string): string => `SELECT count(*) FROM (
+    SELECT expires_at FROM tokens WHERE tenant_id = $1 AND expires_at <= $2 AND ${condition} ORDER BY expires_at OFFSET 0
+  ) AS expired`;
+
+/** One statement each, so that what expired is counted as of the same moment as what there is. */
 const COUNT_ALL = statement<TotalRow>(
   'count_tokens_all',
   `SELECT (SELECT coalesce(sum(count), 0) FROM token_groups WHERE tenant_id = $1)
-        - (SELECT count(*) FROM tokens WHERE tenant_id = $1 AND expires_at <= $2) AS total`,
+        - (${expiredSql('true')}) AS total`,
 );
 const COUNT_BY_GROUPS = statement<TotalRow>(
   'count_tokens_by_groups',
   `SELECT (SELECT coalesce(sum(count), 0) FROM token_groups WHERE tenant_id = $1 AND group_id = ANY ($3::uuid[]))
-        - (SELECT count(*) FROM tokens WHERE tenant_id = $1 AND expires_at <= $2 AND group_id = ANY ($3::uuid[])) AS total`,
+        - (${expiredSql('group_id = ANY ($3::uuid[])')}) AS total`,
 );
 const COUNT_BY_TERM = statement<TotalRow>(
   'count_tokens_by_term',
   `SELECT (SELECT count(*) FROM token_terms WHERE tenant_id = $1 AND term = $3)
-        - (SELECT count(*) FROM tokens WHERE tenant_id = $1 AND expires_at <= $2 AND $3 = ANY (terms)) AS total`,
+        - (${expiredSql('$3 = ANY (terms)')}) AS total`,
 );
 
 async function countByGroups(
@@ -150,15 +160,21 @@ function tokensFound(parts: Parts, columns: string, end: string): string {
     return `SELECT ${columns} FROM tokens t WHERE t.tenant_id = $1 AND ${place('t')} AND ${filter} ${end}`;
   }
   const shares = drivers.map(({ by, keysAt }) => {
-    const share = by === 'terms' ? termShare(parts, columns, end) : columnShare(parts, KEY_OF[by].column, columns, end);
+    const share = by === 'terms' ? termShare(parts, columns, end) : columnShare(parts, by, columns, end);
     return `SELECT ${columns} FROM unnest(${keysAt}) AS wanted (key) CROSS JOIN LATERAL (${share}) AS t`;
   });
   return shares.join(' UNION ALL ');
 }
 
-function columnShare({ filter, place }: Parts, column: string, columns: string, end: string): string {
+/** An id finds one token, and asking for it in order would send the planner to another index. */
+function columnShare(
+  { filter, place }: Parts,
+  by: 'ids' | 'groups' | 'fingerprints',
+  columns: string,
+  end: string,
+): string {
   return `SELECT ${columns} FROM tokens t
-    WHERE t.tenant_id = $1 AND ${column} = wanted.key AND ${place('t')} AND ${filter} ${end}`;
+    WHERE t.tenant_id = $1 AND ${KEY_OF[by].column} = wanted.key AND ${place('t')} AND ${filter} ${by === 'ids' ? 'LIMIT 1' : end}`;
 }
 
 /**
