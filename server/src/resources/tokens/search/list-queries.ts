@@ -28,7 +28,7 @@ export interface Page {
 const ORDER = 'ORDER BY created_at DESC, tie DESC';
 const KEYS = 't.created_at, t.tie';
 /** Bounds nothing, but keeps the planner from turning many look-ups into one pass over the table. */
-const EACH_BY_ITSELF = 'OFFSET 0';
+const APART = 'OFFSET 0';
 
 const KEY_OF = {
   ids: { column: 't.id', type: 'text[]' },
@@ -66,8 +66,12 @@ export async function countTokens(tx: TenantTx, search: Search): Promise<number>
   const plan = planFor(condition, search.directory, Infinity);
   const parts = partsOf(tx, search, plan, undefined);
   const distinct = parts.isRepeating ? 'DISTINCT ' : '';
-  const text = `SELECT count(*) AS total FROM (SELECT ${distinct}${KEYS} FROM (${tokensFound(parts, KEYS, EACH_BY_ITSELF)}) AS t) AS t`;
-  return totalOf(await tx.run(statement<TotalRow>(nameOf('count_tokens', parts, plan), text), parts.parameters.values));
+  // Counting needs no order, but bounds on time are for the index that has it.
+  const found = tokensFound(parts, KEYS, plan.window.length === 0 ? APART : `${ORDER} ${APART}`);
+  const text = `SELECT count(*) AS total FROM (SELECT ${distinct}${KEYS} FROM (${found}) AS t) AS t`;
+  const count = statement<TotalRow>(nameOf('count_tokens', parts, plan), text);
+  const [, rows] = await Promise.all([tx.run(READ_IN_ORDER, []), tx.run(count, parts.parameters.values)]);
+  return totalOf(rows);
 }
 
 interface TotalRow {
@@ -160,31 +164,41 @@ function tokensFound(parts: Parts, columns: string, end: string): string {
     return `SELECT ${columns} FROM tokens t WHERE t.tenant_id = $1 AND ${place('t')} AND ${filter} ${end}`;
   }
   const shares = drivers.map(({ by, keysAt }) => {
-    const share = by === 'terms' ? termShare(parts, columns, end) : columnShare(parts, by, columns, end);
+    const share = shareOf(parts, by, columns, end);
     return `SELECT ${columns} FROM unnest(${keysAt}) AS wanted (key) CROSS JOIN LATERAL (${share}) AS t`;
   });
   return shares.join(' UNION ALL ');
 }
 
-/** An id finds one token, and asking for it in order would send the planner to another index. */
-function columnShare(
-  { filter, place }: Parts,
-  by: 'ids' | 'groups' | 'fingerprints',
-  columns: string,
-  end: string,
-): string {
+function shareOf(parts: Parts, by: Driver['by'], columns: string, end: string): string {
+  if (by === 'terms') return termShare(parts, columns, end);
+  return by === 'ids' ? idShare(parts, columns) : columnShare(parts, KEY_OF[by].column, columns, end);
+}
+
+function columnShare({ filter, place }: Parts, column: string, columns: string, end: string): string {
   return `SELECT ${columns} FROM tokens t
-    WHERE t.tenant_id = $1 AND ${KEY_OF[by].column} = wanted.key AND ${place('t')} AND ${filter} ${by === 'ids' ? 'LIMIT 1' : end}`;
+    WHERE t.tenant_id = $1 AND ${column} = wanted.key AND ${place('t')} AND ${filter} ${end}`;
 }
 
 /**
- * Goes along a term's rows and fetches each token by itself. The inner bound of one row changes nothing but the plan: it
- * keeps the planner from walking both tables side by side, which for a rare term would mean all tokens.
+ * One token, asked for as a range of one in the order of the index that finds it. Asked for equality, a planner that knows
+ * nothing of the table yet takes any index that begins with the tenant, and goes through all of its tokens.
+ */
+function idShare({ filter, place }: Parts, columns: string): string {
+  return `SELECT ${columns} FROM tokens t
+    WHERE t.tenant_id = $1 AND t.id >= wanted.key AND t.id <= wanted.key AND ${place('t')} AND ${filter}
+    ORDER BY t.id LIMIT 1`;
+}
+
+/**
+ * Goes along a term's rows and fetches each token by itself: walking both tables side by side would mean all tokens where
+ * the term is rare. A token is a range of one here too.
  */
 function termShare({ filter, place }: Parts, columns: string, end: string): string {
   return `SELECT ${columns} FROM token_terms m CROSS JOIN LATERAL (
       SELECT ${columns} FROM tokens t
-      WHERE t.tenant_id = $1 AND t.created_at = m.created_at AND t.tie = m.tie AND ${filter} LIMIT 1) AS t
+      WHERE t.tenant_id = $1 AND (t.created_at, t.tie) >= (m.created_at, m.tie)
+        AND (t.created_at, t.tie) <= (m.created_at, m.tie) AND ${filter} ${ORDER} LIMIT 1) AS t
     WHERE m.tenant_id = $1 AND m.term = wanted.key AND ${place('m')} ${end.replaceAll(/created_at|tie/g, 'm.$&')}`;
 }
 
