@@ -36,7 +36,7 @@ export async function storeTokens(
         dateOf(token.modifiedAtMs),
         dateOf(token.expiresAtMs),
         token.fingerprint === null ? null : readFingerprint(token.fingerprint),
-        terms,
+        Buffer.concat(terms),
         randomBytes(32),
       ],
     );
