@@ -17,6 +17,7 @@ const RANK: Readonly<Record<string, number>> = {
   limits: 3,
   telemetry: 3,
   jobs: 3,
+  expressions: 3,
   http: 4,
   resources: 5,
   version: 0,
