@@ -13,7 +13,6 @@ const RANK: Readonly<Record<string, number>> = {
   crypto: 2,
   access: 3,
   audit: 3,
-  expressions: 3,
   limits: 3,
   telemetry: 3,
   jobs: 3,

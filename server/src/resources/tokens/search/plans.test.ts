@@ -96,16 +96,16 @@ describe('what is read to find tokens among 50,000', () => {
          SELECT n, gen_random_uuid() AS id, to_timestamp($3::bigint / 1000 - n) AS created_at,
            CASE WHEN n > $2::int - $8::int THEN $2::int - n + 4 ELSE 1 + n % 3 END AS place,
            ARRAY[decode(md5('index ' || n), 'hex'), $6::bytea] ||
-             CASE WHEN n % ($2::int / 5) = 7 THEN $7::bytea ELSE ''::bytea END AS terms
+             CASE WHEN n % ($2::int / 5) = 7 THEN ARRAY[$7::bytea] ELSE '{}' END AS terms
          FROM generate_series(1, $2::int) AS n),
        stored AS (
          INSERT INTO tokens (tenant_id, id, type, group_id, created_at, tie, expires_at, fingerprint, terms, data_version, sealed)
          SELECT $1::uuid, CASE WHEN n % 1000 = 1 THEN 'alias-' || n ELSE id::text END, ($5::text[])[place],
            ($4::uuid[])[place], created_at, id, CASE WHEN n % 5000 = 3 THEN to_timestamp($3::bigint / 1000 - 1) END,
-           sha256(convert_to((n / 2)::text, 'UTF8')), terms, 1, decode(repeat(md5(n::text), 20), 'hex')
+           sha256(convert_to((n / 2)::text, 'UTF8')), (SELECT string_agg(term, ''::bytea) FROM unnest(terms) AS term), 1, decode(repeat(md5(n::text), 20), 'hex')
          FROM made)
        INSERT INTO token_terms (tenant_id, term, created_at, tie)
-       SELECT $1::uuid, terms, created_at, id FROM made WHERE length(terms) > 0`,
+       SELECT $1::uuid, term, created_at, id FROM made, unnest(terms) AS term`,
       [
         tenant,
         count,
