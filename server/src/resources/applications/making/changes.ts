@@ -12,7 +12,7 @@ import type { Database } from '../../../storage/database.js';
 import type { TenantTx } from '../../../storage/scope.js';
 import type { ApplicationRow } from '../queries.js';
 import { rightsOf } from './create.js';
-import { createTurns } from './turns.js';
+import { createTurns } from '../../../kernel/turns.js';
 
 /** A line of the operator's security log. It never holds a key. */
 export interface SecurityStory {

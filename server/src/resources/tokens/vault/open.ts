@@ -68,7 +68,7 @@ export function createOpener(options: {
     tryOpen,
     async find(tenantId, id, nowMs) {
       const key = { tenantId, id };
-      const [keys, found] = await Promise.all([keyring.forTenant(tenantId), database.find(tenantId, FIND_TOKENS, key)]);
+      const [keys, found] = await Promise.all([keysOf(tenantId), database.find(tenantId, FIND_TOKENS, key)]);
       const row = found.get(key);
       return row === undefined || isExpired(row, nowMs) ? undefined : open(keys, row);
     },
