@@ -9,7 +9,7 @@ import { createTokenJournal, startTokenLoad } from './token-load.js';
 import { verifyTokens } from './token-verify.js';
 
 const WRITERS_PER_KEY = 4;
-const TOKENS_BEFORE_KILL_MAX = 200;
+const TOKENS_BEFORE_KILL_MAX = 120;
 const PERMISSIONS = ['token:create', 'token:read', 'token:search', 'token:update', 'token:delete'];
 
 test('the API killed while tokens are made, read, changed and deleted: every promise holds, every counter is true', async (t) => {

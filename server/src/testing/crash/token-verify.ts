@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { findRunningServer } from '../../storage/embedded/running-server.js';
 import { connectAs } from '../empty-database.js';
 import type { Call } from '../http-client.js';
-import type { TokenJournal } from './token-load.js';
+import type { Promised, TokenJournal } from './token-load.js';
 import { create } from './token-load.js';
 
 /** Every counter beside what a recount of the tables gives; one row for each that differs. */
@@ -46,23 +46,23 @@ export async function verifyTokens(dataDir: string, call: Call, journal: TokenJo
   } finally {
     await client.end();
   }
-  for (const token of journal.tokens) {
-    const { status, json } = await call('GET', `/tokens/${token.id}`, { key: token.key });
-    if (token.end === 'acknowledged' || (token.end === 'unknown' && status === 404)) {
-      assert.equal(status, 404, story);
-      continue;
-    }
-    assert.equal(status, 200, `${story}: an acknowledged token is there`);
-    assert.equal(json.data.marker, token.marker, story);
-    assert.ok(
-      json.data.n >= token.acknowledged && json.data.n <= token.tried,
-      `${story}: ${json.data.n} of ${token.tried}`,
-    );
-  }
+  await Promise.all(journal.tokens.map((token) => verifyToken(call, token, story)));
   await repeatUnheard(call, journal, story);
   // Judged once is enough: what was whole then cannot come apart later without the tables showing it.
   journal.tokens.length = 0;
   journal.unheard.length = 0;
+}
+
+async function verifyToken(call: Call, token: Promised, story: string): Promise<void> {
+  const { status, json } = await call('GET', `/tokens/${token.id}`, { key: token.key });
+  if (token.end === 'acknowledged' || (token.end === 'unknown' && status === 404)) {
+    assert.equal(status, 404, story);
+    return;
+  }
+  assert.equal(status, 200, `${story}: an acknowledged token is there`);
+  assert.equal(json.data.marker, token.marker, story);
+  const { n } = json.data;
+  assert.ok(n >= token.acknowledged && n <= token.tried, `${story}: ${n} of ${token.acknowledged} to ${token.tried}`);
 }
 
 /** A client that got no answer asks again with the same idempotency key, and must end up with one token. */
