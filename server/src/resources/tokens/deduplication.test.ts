@@ -217,6 +217,9 @@ describe('deduplication', () => {
     assert.deepEqual([kept.data, kept.metadata, 'modified_at' in kept], [two.data, { mine: 'yes' }, false]);
     assert.equal((await messages(vault, second.id))['Token updated'], undefined);
     assert.equal((await messages(vault, first.id))['Token matched by deduplication'], 1);
+    const updater = await vault.keyWith([], ['token:update']);
+    const bare = await vault.send('PATCH', pathOf(second.id), patch, { key: updater });
+    assert.deepEqual(Object.keys(bare.json).sort(), ['containers', 'fingerprint', 'id', 'tenant_id', 'type']);
     const off = await vault.send('PATCH', pathOf(second.id), { ...patch, deduplicate_token: false });
     assert.equal(off.json.id, second.id);
   });

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { createOpener, openContent, sweepCvcs, sweepExpiredTokens, type TokenRow } from './index.js';
+import { rootKeyOf, startTestApp } from '../../testing/test-app.js';
+import { openContent, sweepCvcs, sweepExpiredTokens, type TokenRow } from './index.js';
 import {
   CARD,
   cardNumber,
@@ -107,18 +108,18 @@ describe('what is over', () => {
     assert.equal((await get(id)).status, 404);
   });
 
-  it('sweepers of several processes at once, and with deletes under way, erase and log each token once', async () => {
+  it('sweepers of two processes at once, and with deletes under way, erase and log each token once', async (t) => {
     await fresh();
+    const rootKey = rootKeyOf(root.app);
+    const beside = await startTestApp({ clock: root.clock, beside: { db: root.app.db, rootKey } });
+    t.after(() => beside.close());
     const tokens = await times(60, (n) => vault.make({ data: n, expires_at: inMs(60_000 + (n % 2)) }));
     vault.clock.advance(60_000);
-    const opener = createOpener({
-      database: vault.app.database,
-      keyring: vault.app.keyStore.keyring,
-      onIntegrityFault: () => {},
-    });
     const nowMs = vault.clock.nowMs();
     await Promise.all([
-      ...Array.from({ length: 4 }, () => sweepExpiredTokens({ ...vault.sweeping, opener }, nowMs)),
+      ...[vault.app, vault.app, beside, beside].map(({ database }) =>
+        sweepExpiredTokens({ ...vault.sweeping, database }, nowMs),
+      ),
       ...tokens.map(({ id }) => vault.send('DELETE', pathOf(id))),
     ]);
     vault.clock.advance(1);

@@ -270,8 +270,10 @@ const DELETE_TOKENS: Bulk<TokenRow, RowName, ReadonlySet<TokenRow>> = {
 
 /** Deletes rows as they were read. */
 export async function deleteTokens(tx: TenantTx, rows: readonly TokenRow[]): Promise<void> {
-  const deleted = await tx.gather(DELETE_TOKENS, rows);
-  if (!rows.every((row) => deleted.has(row))) throw overtaken();
+  // Who looked together was given the same rows; each caller is to be told apart.
+  const own = rows.map((row) => ({ ...row }));
+  const deleted = await tx.gather(DELETE_TOKENS, own);
+  if (!own.every((row) => deleted.has(row))) throw overtaken();
 }
 
 /** What is over: the whole token, or only a card's verification code. */

@@ -1,6 +1,11 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { sweepCvcs } from './index.js';
+import { operatorAct } from '../../audit/entry.js';
+import type { TenantKeys } from '../../crypto/tenant-keys.js';
+import type { TenantTx } from '../../storage/scope.js';
+import { sealContent, sweepCvcs } from './index.js';
+import { removeTokens, writeChange } from './vault/change.js';
+import type { OpenRow } from './vault/open.js';
 import { CARD, HOUR_MS, openVault, pathOf, tally, times, type Vault, vaultOf } from './vault-fixture.js';
 
 const MANY = 50;
@@ -96,6 +101,42 @@ describe('tokens that many change at once', () => {
       const { json } = await vault.send('GET', pathOf(id));
       assert.deepEqual([json.metadata, json.data.cvc], [{ kept: 'yes' }, undefined]);
     }
+    await vault.assertCountersTrue();
+  });
+
+  /** Opens a token inside a transaction; what is asked for in one turn of the event loop shares one. */
+  function inBatch(
+    id: string,
+    work: (tx: TenantTx, token: OpenRow, keys: TenantKeys) => Promise<void>,
+  ): Promise<boolean> {
+    const { opener, database } = vault.sweeping;
+    return database.write(vault.tenant.id, async (tx) => {
+      const keys = await opener.keysOf(vault.tenant.id);
+      const token = await opener.lock(tx, keys, id, vault.clock.nowMs());
+      if (token) await work(tx, token, keys);
+      return token !== undefined;
+    });
+  }
+
+  it('two changes of one token that share a transaction: both are made, one upon the other', async () => {
+    const { id } = await vault.make({ data: 'kept', metadata: {} });
+    const mark = (name: string) =>
+      inBatch(id, (tx, token, keys) => {
+        const content = { ...token.content, metadata: { ...token.content.metadata, [name]: 'yes' } };
+        const place = { tenant_id: tx.tenantId, id, data_version: token.row.data_version + 1 };
+        const row = { ...token.row, ...place, sealed: sealContent(keys, place, content) };
+        return writeChange(tx, operatorAct(vault.clock.nowMs()), token, { content, row }, 'token_updated');
+      });
+    assert.deepEqual(await Promise.all(['a', 'b', 'c'].map(mark)), [true, true, true]);
+    assert.deepEqual((await vault.send('GET', pathOf(id))).json.metadata, { a: 'yes', b: 'yes', c: 'yes' });
+  });
+
+  it('two removals of one token that share a transaction: one of them finds it', async () => {
+    const { id } = await vault.make({ data: 'kept' });
+    const remove = () =>
+      inBatch(id, (tx, token) => removeTokens(tx, operatorAct(vault.clock.nowMs()), [token], 'token_deleted'));
+    assert.deepEqual(tally((await times(5, remove)).map(String)), { true: 1, false: 4 });
+    assert.equal((await vault.logOf(id)).filter(({ operation }) => operation === 'delete').length, 1);
     await vault.assertCountersTrue();
   });
 });

@@ -184,6 +184,31 @@ describe('GET /tokens/{id}', () => {
     }
   });
 
+  it('nothing is shown when the log cannot be written: by id, in lists, by search and in expressions', async () => {
+    const { id } = await vault.make({ data: 'never without a trace', metadata: { a: 'b' } });
+    await vault.app.db.owner.query('ALTER TABLE logs ADD CONSTRAINT nothing_fits CHECK (false) NOT VALID');
+    try {
+      const calls: [string, string, unknown?][] = [
+        ['GET', pathOf(id)],
+        ['GET', `/tokens?id=${id}`],
+        ['GET', `/v2/tokens?id=${id}`],
+        ['POST', '/tokens/search', { query: `id:${id}` }],
+        ['POST', '/v2/tokens/search', { query: `id:${id}` }],
+        ['POST', '/detokenize', [`{{ ${id} }}`]],
+        ['PATCH', pathOf(id), { metadata: { a: 'c' } }],
+        ['DELETE', pathOf(id)],
+      ];
+      for (const [method, path, body] of calls) {
+        const { status, text } = await writesNothing(vault.app, () => vault.send(method, path, body));
+        assert.ok(status >= 500, `${method} ${path}`);
+        assert.doesNotMatch(text, /never without|"a":/);
+      }
+    } finally {
+      await vault.app.db.owner.query('ALTER TABLE logs DROP CONSTRAINT nothing_fits');
+    }
+    assert.equal((await vault.send('GET', pathOf(id))).json.metadata.a, 'b');
+  });
+
   it('503 for a row that was moved to another tenant or another id', async () => {
     const other = await vaultOf(vault.app, vault.clock);
     const { id } = await vault.make({ data: 'ours' });
