@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { createGather } from '../storage/bulk.js';
 import type { Database } from '../storage/database.js';
 import type { TenantTx } from '../storage/scope.js';
 import { CALLER } from '../testing/route-server.js';
@@ -11,11 +12,12 @@ import { defineRoute } from './route.js';
 async function entryOf(entityId: RouteAudit['entityId'], id: string, isDenied: boolean): Promise<readonly unknown[]> {
   const written: unknown[][] = [];
   const run: TenantTx['run'] = (_statement, values) => {
-    written.push([...values]);
+    // One row, as columns of one value each.
+    written.push(values.flat());
     return Promise.resolve([]);
   };
   const database: Pick<Database, 'write'> = {
-    write: (tenantId, work) => work({ kind: 'tenant', tenantId, lane: 0, run }),
+    write: (tenantId, work) => work({ kind: 'tenant', tenantId, lane: 0, run, gather: createGather(run) }),
   };
   const route = defineRoute({
     method: 'GET',
