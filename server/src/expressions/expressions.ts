@@ -45,9 +45,12 @@ type Compiled =
 
 const EXPRESSION_CHARACTERS_MAX = 400;
 const COMPILED_ENTRIES_MAX = 1_000;
-/** Paid at every evaluation, compiled before or not: whether a request is refused must not hang on what ran before it. */
-const LIQUID_UNITS = 2_000;
-const LIQUID_CHARACTER_UNITS = 30;
+/** Paid once in a request for a text, compiled before or not: a refusal must not hang on what other requests did. */
+const PLAIN_PARSE_UNITS = 500;
+const LIQUID_PARSE_UNITS = 2_000;
+const LIQUID_CHARACTER_UNITS = 60;
+/** Paid at every evaluation that enters Liquid. */
+const LIQUID_UNITS = 1_500;
 const TOKEN_TEXT_UNITS = 200;
 /** In text without tags every output is a template of its own, and all of them call their token by this name. */
 const TOKEN_VARIABLE = 'token';
@@ -60,14 +63,15 @@ export function createExpressions(): Expressions {
     if (text.length > EXPRESSION_CHARACTERS_MAX && codePointLength(text) > EXPRESSION_CHARACTERS_MAX) {
       throw invalidExpression(`An expression has at most ${EXPRESSION_CHARACTERS_MAX} characters.`);
     }
-    budget.spend(text.length);
+    const isNew = budget.isNew(text);
+    if (isNew) budget.spend(PLAIN_PARSE_UNITS + text.length);
     const known = compiled.get(text);
     const form = known === undefined ? parsePlainForm(text) : known.kind === 'plain' ? known.form : undefined;
     if (form !== undefined) {
       if (known === undefined) compiled.set(text, { kind: 'plain', form });
       return evaluatePlainForm(form, variables, budget);
     }
-    budget.spend(LIQUID_UNITS + text.length * LIQUID_CHARACTER_UNITS);
+    budget.spend(LIQUID_UNITS + (isNew ? LIQUID_PARSE_UNITS + text.length * LIQUID_CHARACTER_UNITS : 0));
     const template = known ?? compiled.set(text, compile(text));
     if (template.kind === 'liquid') return engine.render(template.templates, variables, budget);
     throw template.kind === 'failed' ? template.fault : invalidExpression('The expression does not parse.');
