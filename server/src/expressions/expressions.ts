@@ -33,7 +33,7 @@ export interface Expressions {
   /** The mask with its expressions evaluated. A part that fails, or has no value, is left out. */
   evaluateMask(mask: Json, variables: Variables, budget: Budget): Json | undefined;
   /** The tokens a text names, in order, repeated as often as they are. Throws where an output is not closed. */
-  referencesOf(text: string): TokenReference[];
+  referencesOf(text: string, budget: Budget): TokenReference[];
   /** As `evaluate`, where outputs begin with the id of a token. Every token named must be in the map. */
   evaluateWithTokens(text: string, tokens: ReadonlyMap<string, TokenView>, budget: Budget): Json | undefined;
 }
@@ -51,7 +51,6 @@ const LIQUID_PARSE_UNITS = 2_000;
 const LIQUID_CHARACTER_UNITS = 60;
 /** Paid at every evaluation that enters Liquid. */
 const LIQUID_UNITS = 1_500;
-const TOKEN_TEXT_UNITS = 200;
 /** In text without tags every output is a template of its own, and all of them call their token by this name. */
 const TOKEN_VARIABLE = 'token';
 
@@ -96,8 +95,7 @@ export function createExpressions(): Expressions {
 
   function evaluateWithTokens(text: string, tokens: ReadonlyMap<string, TokenView>, budget: Budget): Json | undefined {
     if (!isExpression(text)) return text;
-    budget.spend(TOKEN_TEXT_UNITS + text.length);
-    const { parts, needsLiquid, hasVariables } = parseTokenTemplate(text);
+    const { parts, needsLiquid, hasVariables } = parseTokenTemplate(text, budget);
     if (needsLiquid) return evaluate(...forLiquid(parts, tokens), budget);
     if (hasVariables) throw invalidExpression('An output names a token by its id of 3 to 400 characters.');
     try {
@@ -115,7 +113,7 @@ export function createExpressions(): Expressions {
 
   return {
     isExpression,
-    referencesOf,
+    referencesOf: (text, budget) => (isExpression(text) ? referencesOf(text, budget) : []),
     evaluate,
     evaluateWithTokens,
     evaluateMask: (mask, variables, budget) =>
