@@ -50,7 +50,7 @@ describe('an expression', () => {
       '{% for i in (1..data.n) limit: 2 offset: 1 %}{% continue %}{% endfor %}x': 'x',
       '{% for p in data.o %}{{ p[0] }}={{ p[1] }}{% endfor %}': 'k=1',
       '{% for i in data.none %}a{% else %}b{% endfor %}': 'b',
-      "{% case data.n %}{% when 4 %}a{% when 5, 6 %}b{% else %}c{% endcase %}": 'b',
+      '{% case data.n %}{% when 4 %}a{% when 5, 6 %}b{% else %}c{% endcase %}': 'b',
       '{% increment a %}{% increment a %}{% decrement b %}': '01-1',
       "{% for i in (1..3) %}{% cycle 'a', 'b' %}{% endfor %}": 'aba',
       '{% tablerow i in (1..2) cols: 2 %}{{ i }}{% endtablerow %}':
@@ -59,13 +59,17 @@ describe('an expression', () => {
       '{% comment %}{{ data }}{% endcomment %}x{% # so %}': 'x',
       '{% liquid\nassign a = 1\necho a | plus: 1\n%}': '2',
       '{% if data.list contains 3 and data.number contains "411" %}y{% endif %}': 'y',
-      "{% if data.none == blank and data.list != empty %}y{% endif %}{{ data.list.size }}{{ data.list.first }}": 'y33',
+      '{% if data.none == blank and data.list != empty %}y{% endif %}{{ data.list.size }}{{ data.list.first }}': 'y33',
     };
     for (const [text, expected] of Object.entries(shown)) assert.equal(evaluate(text, DATA), expected, text);
   });
 
   it('has the standard filters of Liquid', () => {
-    const items = [{ n: 'b', v: 2, on: true }, { n: 'a', v: 3 }, { n: 'B', v: 2 }];
+    const items = [
+      { n: 'b', v: 2, on: true },
+      { n: 'a', v: 3 },
+      { n: 'B', v: 2 },
+    ];
     const values: readonly (readonly [string, Json | undefined])[] = [
       ["'-1.5' | abs", 1.5],
       ['7 | divided_by: 2', 3.5],
@@ -110,16 +114,32 @@ describe('an expression', () => {
   });
 
   it('400 for what does not parse, with the place', () => {
-    const wrong = ['{{', '{{ data', '{% if %}', '{% nope %}', '{{ data | nope }}', '{{ data | last4', '{{ }}', '{{ | x }}'];
+    const wrong = [
+      '{{',
+      '{{ data',
+      '{% if %}',
+      '{% nope %}',
+      '{{ data | nope }}',
+      '{{ data | last4',
+      '{{ }}',
+      '{{ | x }}',
+    ];
     for (const text of wrong) refusal(() => evaluate(text, DATA));
-    assert.match(refusal(() => evaluate('abc {{ data | nope }}', DATA)), /line 1, column 5/);
+    assert.match(
+      refusal(() => evaluate('abc {{ data | nope }}', DATA)),
+      /line 1, column 5/,
+    );
   });
 
   it('400 for more than 400 characters, counted as a person would', () => {
-    const at = (length: number, filler: string): string => `{{ data.n }}${filler.repeat(length - '{{ data.n }}'.length)}`;
+    const at = (length: number, filler: string): string =>
+      `{{ data.n }}${filler.repeat(length - '{{ data.n }}'.length)}`;
     assert.equal(typeof evaluate(at(400, 'x'), DATA), 'string');
     assert.equal(typeof evaluate(at(400, '😀'), DATA), 'string');
-    assert.match(refusal(() => evaluate(at(401, 'x'), DATA)), /400 characters/);
+    assert.match(
+      refusal(() => evaluate(at(401, 'x'), DATA)),
+      /400 characters/,
+    );
   });
 
   it('400 without a word of the data, whatever fails', () => {
@@ -151,7 +171,10 @@ describe('an expression', () => {
     const data = 'é'.repeat(200_000);
     run('{{ data }}', { data }, budget);
     run('{{ data }}', { data: [data] }, budget);
-    assert.match(refusal(() => run('{{ data }}', { data }, budget)), /1048576 bytes/);
+    assert.match(
+      refusal(() => run('{{ data }}', { data }, budget)),
+      /1048576 bytes/,
+    );
     refusal(() => run('{{ data }}', { data: 'x' }, budget));
   });
 });

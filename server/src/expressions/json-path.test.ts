@@ -11,7 +11,11 @@ const STORE: Json = {
   list: [10, 20, 30, 40, 50],
   o: { 'a b': 1, "it's": 2, 'x.y': 3, ünï: 4, 'd-e': 5, $f: 6 },
   nested: { deep: { id: 'one' } },
-  flags: [{ on: true, n: 'x' }, { on: false, n: 'y' }, { n: 'z', v: null }],
+  flags: [
+    { on: true, n: 'x' },
+    { on: false, n: 'y' },
+    { n: 'z', v: null },
+  ],
   min: 20,
 };
 
@@ -81,12 +85,29 @@ describe('JSONPath', () => {
 
   it('refuses several results, and says so', () => {
     for (const path of ['$.a[*].p', '$..p', '$.list[1:3]', '$.*', "$['min','list']", '$.list[?(@ > 10)]']) {
-      assert.match(refusal(() => find(path)), /several/, path);
+      assert.match(
+        refusal(() => find(path)),
+        /several/,
+        path,
+      );
     }
   });
 
   it('refuses what is no path, regular expressions, functions and scripts', () => {
-    const wrong = ['', 'a', '$.', '$..', '$[', '$[]', "$['a", '$.a[?(', '$.a[?(@.p <)]', '$.a[?(1)]', '$.a b', '$[1:2:0]'];
+    const wrong = [
+      '',
+      'a',
+      '$.',
+      '$..',
+      '$[',
+      '$[]',
+      "$['a",
+      '$.a[?(',
+      '$.a[?(@.p <)]',
+      '$.a[?(1)]',
+      '$.a b',
+      '$[1:2:0]',
+    ];
     wrong.push('$.a[?(@.n =~ /x/)]', '$.a[?(length(@) > 1)]', '$.a[(@.length-1)]', '$.a[?(@.p == process)]', '$.[0]');
     wrong.push(`$[?${'('.repeat(200)}`, `$[?${'!'.repeat(200)}@]`, '$[1.5]');
     for (const path of wrong) refusal(() => find(path));

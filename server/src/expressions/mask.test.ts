@@ -12,7 +12,11 @@ function masked(mask: Json, data: Json = { number: '4111111111111111', month: 3,
 
 describe('a mask', () => {
   it('keeps its shape, its plain values, and the types of its expressions', () => {
-    const mask = { number: '{{ data.number | reveal_last: 4 }}', month: '{{ data.month }}', a: ['x', 1, null, true, '{{ data.month }}!'] };
+    const mask = {
+      number: '{{ data.number | reveal_last: 4 }}',
+      month: '{{ data.month }}',
+      a: ['x', 1, null, true, '{{ data.month }}!'],
+    };
     assert.deepEqual(masked(mask), { number: 'XXXXXXXXXXXX1111', month: 3, a: ['x', 1, null, true, '3!'] });
     assert.equal(masked('{{ data.month }}'), 3);
     assert.equal(masked(7), 7);
@@ -20,7 +24,12 @@ describe('a mask', () => {
   });
 
   it('leaves out what fails, member or element, and never shows the plaintext or the template', () => {
-    const failing = ['{{ data.secret', '{{ data.secret | nope }}', '{{ data.secret | to_number }}', '{% include "x" %}'];
+    const failing = [
+      '{{ data.secret',
+      '{{ data.secret | nope }}',
+      '{{ data.secret | to_number }}',
+      '{% include "x" %}',
+    ];
     for (const leaf of failing) {
       assert.deepEqual(masked({ a: leaf, b: 1, c: [leaf, 2], d: { e: leaf } }), { b: 1, c: [2], d: {} }, leaf);
       assert.equal(masked(leaf), undefined);
@@ -32,7 +41,7 @@ describe('a mask', () => {
   });
 
   it('leaves out everything evaluated after the budget is spent, and keeps what needs no evaluation', () => {
-    const bomb = "{% for i in (1..1000) %}{% for j in (1..1000) %}x{% endfor %}{% endfor %}";
+    const bomb = '{% for i in (1..1000) %}{% for j in (1..1000) %}x{% endfor %}{% endfor %}';
     const mask = { first: '{{ data.month }}', bomb, later: '{{ data.month }}', plain: 'text' };
     assert.deepEqual(masked(mask), { first: 3, plain: 'text' });
   });

@@ -134,7 +134,13 @@ describe('filters of our own', () => {
     assert.equal(evaluate("{{ data | hmac: nil, 'key' | to_base64 }}", 'x'), byDefault);
     assert.equal(filtered('ab', 'to_base64'), 'YWI=');
     assert.equal(filtered('ab\u00ff', 'to_base16'), '6162C3BF');
-    for (const filter of ["hmac: 'sha-256', 'key'", "hmac: 'sha-256'", 'hmac', "hmac: 'md5', 'key'", "hmac: 'sha-1', ''"]) {
+    for (const filter of [
+      "hmac: 'sha-256', 'key'",
+      "hmac: 'sha-256'",
+      'hmac',
+      "hmac: 'md5', 'key'",
+      "hmac: 'sha-1', ''",
+    ]) {
       refused('x', filter);
     }
   });

@@ -40,7 +40,7 @@ const TEXT_FILTERS: Readonly<Record<string, number>> = {
   newline_to_br: 20,
   escape: 30,
   escape_once: 60,
-  truncate: 4,
+  truncate: 2,
   truncatewords: 30,
   url_encode: 30,
   url_decode: 30,

@@ -7,7 +7,19 @@ import { createExpressions } from './expressions.js';
 import { refusal } from './expressions-fixture.js';
 
 const { evaluateWithTokens, referencesOf } = createExpressions();
-const ODD_IDS = ["o'brien", 'a "b" c', 'x:y:z', 'a.b.c', 'mañana 😀', '-_-', 'nil', 'true', '123', 'é'.repeat(400), '(1..3)'];
+const ODD_IDS = [
+  "o'brien",
+  'a "b" c',
+  'x:y:z',
+  'a.b.c',
+  'mañana 😀',
+  '-_-',
+  'nil',
+  'true',
+  '123',
+  'é'.repeat(400),
+  '(1..3)',
+];
 
 function tokens(data: Json, ...ids: string[]): ReadonlyMap<string, TokenView> {
   return new Map(ids.map((id) => [id, { id, type: 'token', data, metadata: { m: 'v' } }]));
@@ -25,10 +37,10 @@ describe('tokens in an expression', () => {
   it('are found whatever their ids hold, and give their data with its type', () => {
     for (const id of ODD_IDS) {
       assert.deepEqual(named(`{{ ${id} }}`), [id]);
-      assert.deepEqual(named(`{{${id} | last4}} and {{ token: ${id} }}`), [id, `token:${id}`]);
+      assert.deepEqual(named(`{{ ${id} | last4}} and {{ token: ${id} }}`), [id, `token:${id}`]);
       assert.equal(detokenized(`{{ ${id} }}`, 5, id), 5);
       assert.equal(detokenized(`{{ ${id} | reveal_last: 4 }}`, '123456', id), 'XX3456');
-      assert.equal(detokenized(`<{{${id}}}>`, { k: 1 }, id), '<{"k":1}>');
+      assert.equal(detokenized(`<{{ ${id} }}>`, { k: 1 }, id), '<{"k":1}>');
     }
   });
 
@@ -41,6 +53,8 @@ describe('tokens in an expression', () => {
   it('stand among tags, trimming and text that only looks like them', () => {
     assert.equal(detokenized('{% if true %}{{ abc | last4 }}{% endif %}!', '123456', 'abc'), '3456!');
     assert.equal(detokenized('a {{- abc -}} b', 5, 'abc'), 'a5b');
+    // A dash that touches the braces trims, as Liquid has it; an id that begins with one needs a space before it.
+    assert.deepEqual(named('{{-abc}}{{ -abc }}{{token:-abc}}'), ['abc', '-abc', 'token:-abc']);
     assert.equal(detokenized('{% raw %}{{ xyz }}{% endraw %}{{ abc }}', 5, 'abc'), '{{ xyz }}5');
     assert.deepEqual(named('{% comment %}{{ xyz }}{% endcomment %}{% raw %}{{ b }{% endraw %}{{ abc }}'), ['abc']);
     assert.equal(detokenized("{{ abc | append: '}}' | append: \"'}}\" }}", 'x', 'abc'), "x}}'}}");
@@ -53,7 +67,10 @@ describe('tokens in an expression', () => {
     assert.equal(detokenized(text, 'y', 'abc'), `${'x'.repeat(100_000)}y`);
     const id = 'i'.repeat(400);
     assert.equal(detokenized(`{{ ${id} | append: '${'a'.repeat(360)}' }}`, 'y', id), `y${'a'.repeat(360)}`);
-    assert.match(refusal(() => detokenized(`{{ abc | append: '${'a'.repeat(400)}' }}`, 'y', 'abc')), /400 characters/);
+    assert.match(
+      refusal(() => detokenized(`{{ abc | append: '${'a'.repeat(400)}' }}`, 'y', 'abc')),
+      /400 characters/,
+    );
   });
 
   it('never have their data read as an expression', () => {
@@ -63,7 +80,16 @@ describe('tokens in an expression', () => {
   });
 
   it('400 for an output that is not closed or cannot be a token', () => {
-    const wrong = ['{{', '{{ abc', "{{ abc | append: ' }}", '{% raw %}{{ abc }}', '{% if', '{{ ab }}', '{{ }}', '{{ a[b] }}'];
+    const wrong = [
+      '{{',
+      '{{ abc',
+      "{{ abc | append: ' }}",
+      '{% raw %}{{ abc }}',
+      '{% if',
+      '{{ ab }}',
+      '{{ }}',
+      '{{ a[b] }}',
+    ];
     for (const text of wrong) refusal(() => detokenized(text, 5, 'abc'));
     refusal(() => detokenized('{{ unknown }}', 5, 'abc'));
     assert.deepEqual(named('no expression { { } }'), []);

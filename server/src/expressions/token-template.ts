@@ -29,10 +29,10 @@ const FORBIDDEN_IN_ID = /[#/\\+?[\]|&=%<>{}^]/;
 const WHOLE_TOKEN = /^token:\s*/;
 const TAG_NAME = /\{%-?\s*(\w*)/y;
 /** What stands in these is not evaluated and names no token. */
-const UNREAD_TAGS: Readonly<Record<string, RegExp>> = {
-  raw: /\{%-?\s*endraw\s*-?%\}/g,
-  comment: /\{%-?\s*endcomment\s*-?%\}/g,
-};
+const UNREAD_TAGS: ReadonlyMap<string, RegExp> = new Map([
+  ['raw', /\{%-?\s*endraw\s*-?%\}/g],
+  ['comment', /\{%-?\s*endcomment\s*-?%\}/g],
+]);
 
 /**
  * Finds the outputs of a text by hand. An id may hold quotes, colons, dots and spaces, which mean something to Liquid, so
@@ -81,7 +81,7 @@ function nextOpening(text: string, from: number): number {
 
 function endOfTag(text: string, at: number): number {
   TAG_NAME.lastIndex = at;
-  const ending = UNREAD_TAGS[TAG_NAME.exec(text)?.[1] ?? ''];
+  const ending = UNREAD_TAGS.get(TAG_NAME.exec(text)?.[1] ?? '');
   const from = endOf(text, '%}', at + 2);
   if (ending === undefined) return from;
   ending.lastIndex = from;
