@@ -128,6 +128,7 @@ function partsOf(tx: TenantTx, { nowMs }: Search, { drivers, window, rest }: Pla
   const parameters = createParameters();
   parameters.add(tx.tenantId, 'uuid');
   const live = `(t.expires_at IS NULL OR t.expires_at > ${parameters.add(new Date(nowMs), 'timestamptz')})`;
+  // The sign stands for the table, since a term's rows can be bounded as well as the tokens.
   const spans = window.map((span) => spanSql('#.created_at', span, parameters));
   if (after !== undefined) {
     const at = parameters.add(new Date(after.createdAtMs), 'timestamptz');
