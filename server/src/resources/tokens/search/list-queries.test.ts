@@ -79,7 +79,7 @@ describe('finding stored tokens', () => {
     return app.database.read(tenantId, async (tx) => {
       const resolved = await resolveAsk(tx, { ...wanted, keys, permission: PERMISSION, readFingerprint });
       const directory = resolved.directory?.map((group) => ({ ...group, count: group.count * wanted.believed }));
-      const search = { condition: resolved.condition, directory, nowMs: NOON_MS };
+      const search = { ...resolved, directory, nowMs: NOON_MS };
       const [rows, total] = await Promise.all([findTokens(tx, { ...search, ...page }), countTokens(tx, search)]);
       return { rows, total };
     });

@@ -6,14 +6,11 @@ import { TOKEN_COLUMNS } from '../stored/row.js';
 import type { Condition } from './condition.js';
 import type { Parameters } from './condition-queries.js';
 import { bytesList, conditionSql, createParameters, spanSql } from './condition-queries.js';
-import type { Group } from './directory-queries.js';
-import type { Driver, Plan } from './plan.js';
+import type { Driver, Plan, Statistics } from './plan.js';
 import { planFor } from './plan.js';
 
-export interface Search {
+export interface Search extends Statistics {
   readonly condition: Condition;
-  /** Undefined if the condition was made without looking at it. */
-  readonly directory: readonly Group[] | undefined;
   /** What expired before this moment is not there. */
   readonly nowMs: number;
 }
@@ -30,18 +27,14 @@ const KEYS = 't.created_at, t.tie';
 /** Bounds nothing, but keeps the planner from turning many look-ups into one pass over the table. */
 const APART = 'OFFSET 0';
 
-const KEY_OF = {
-  ids: { column: 't.id', type: 'text[]' },
-  groups: { column: 't.group_id', type: 'uuid[]' },
-  fingerprints: { column: 't.fingerprint', type: 'bytea[]' },
-  terms: { column: 'm.term', type: 'bytea[]' },
-} as const;
+const TYPE_OF_KEYS = { ids: 'text[]', groups: 'uuid[]', fingerprints: 'bytea[]', terms: 'bytea[]' } as const;
+const COLUMN_OF = { groups: 't.group_id', fingerprints: 't.fingerprint' } as const;
 
 /** A page of tokens, newest first. */
 export async function findTokens(tx: TenantTx, search: Search & Page): Promise<TokenRow[]> {
   if (search.condition.kind === 'none') return [];
   const { after, offset = 0, limit } = search;
-  const plan = planFor(search.condition, search.directory, limit + offset);
+  const plan = planFor(search.condition, search, limit + offset);
   const parts = partsOf(tx, search, plan, after);
   const limitAt = parts.parameters.add(limit, 'bigint');
   const offsetAt = parts.parameters.add(offset, 'bigint');
@@ -63,7 +56,7 @@ export async function countTokens(tx: TenantTx, search: Search): Promise<number>
   if (condition.kind === 'none') return 0;
   if (condition.kind === 'all' || condition.kind === 'groups') return countByGroups(tx, search, condition);
   if (condition.kind === 'term') return countByTerm(tx, search, condition.term);
-  const plan = planFor(condition, search.directory, Infinity);
+  const plan = planFor(condition, search, Infinity);
   const parts = partsOf(tx, search, plan, undefined);
   const distinct = parts.isRepeating ? 'DISTINCT ' : '';
   // Counting needs no order, but bounds on time are for the index that has it.
@@ -135,6 +128,7 @@ function partsOf(tx: TenantTx, { nowMs }: Search, { drivers, window, rest }: Pla
   const parameters = createParameters();
   parameters.add(tx.tenantId, 'uuid');
   const live = `(t.expires_at IS NULL OR t.expires_at > ${parameters.add(new Date(nowMs), 'timestamptz')})`;
+  // The sign stands for the table, since a term's rows can be bounded as well as the tokens.
   const spans = window.map((span) => spanSql('#.created_at', span, parameters));
   if (after !== undefined) {
     const at = parameters.add(new Date(after.createdAtMs), 'timestamptz');
@@ -144,7 +138,7 @@ function partsOf(tx: TenantTx, { nowMs }: Search, { drivers, window, rest }: Pla
     parameters,
     drivers: drivers.map((driver) => ({
       by: driver.by,
-      keysAt: parameters.add(keysOf(driver), KEY_OF[driver.by].type),
+      keysAt: parameters.add(keysOf(driver), TYPE_OF_KEYS[driver.by]),
     })),
     filter: `${live} AND ${conditionSql(rest, parameters)}`,
     place: (alias) => ['true', ...spans].join(' AND ').replaceAll('#', alias),
@@ -172,7 +166,7 @@ function tokensFound(parts: Parts, columns: string, end: string): string {
 
 function shareOf(parts: Parts, by: Driver['by'], columns: string, end: string): string {
   if (by === 'terms') return termShare(parts, columns, end);
-  return by === 'ids' ? idShare(parts, columns) : columnShare(parts, KEY_OF[by].column, columns, end);
+  return by === 'ids' ? idShare(parts, columns) : columnShare(parts, COLUMN_OF[by], columns, end);
 }
 
 function columnShare({ filter, place }: Parts, column: string, columns: string, end: string): string {
