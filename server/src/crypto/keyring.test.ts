@@ -1,12 +1,17 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { AppError } from '../kernel/errors.js';
+import { createCustody } from './custody.js';
 import { IntegrityError } from './integrity-error.js';
 import { createKeyring } from './keyring.js';
-import { generateRootKey, parseRootKey } from './root-key.js';
+import { generateRootKey, parseRootKey, type RootKey } from './root-key.js';
 import { generateTenantKeys, type TenantKeyRow } from './tenant-keys.js';
 
 const rootKey = parseRootKey(generateRootKey().reveal());
+
+function holding(rootKey: RootKey) {
+  return createCustody({ ring: [rootKey], file: undefined });
+}
 
 /** A key table of which every read can be held back until the test lets it go. */
 function setUp(entriesMax = 10) {
@@ -14,7 +19,7 @@ function setUp(entriesMax = 10) {
   const reads: string[] = [];
   let gate: Promise<void> = Promise.resolve();
   const keyring = createKeyring({
-    rootKey,
+    custody: holding(rootKey),
     entriesMax,
     async loadRows(tenantId) {
       reads.push(tenantId);
@@ -139,18 +144,21 @@ test('503 for a tenant whose keys do not open, with the story as cause; other te
   const { keyring, table, replaceKeys } = setUp();
   replaceKeys('a');
   table.set('broken', generateTenantKeys(rootKey, 'someone-else'));
-  await assert.rejects(keyring.forTenant('broken'), (error) => {
-    assert.ok(error instanceof AppError);
-    assert.equal(error.code, 'storage_unavailable');
-    assert.ok(error.cause instanceof IntegrityError);
-    return true;
-  });
+  await assert.rejects(
+    async () => keyring.forTenant('broken'),
+    (error) => {
+      assert.ok(error instanceof AppError);
+      assert.equal(error.code, 'storage_unavailable');
+      assert.ok(error.cause instanceof IntegrityError);
+      return true;
+    },
+  );
   assert.equal((await keyring.forTenant('a')).tenantId, 'a');
 });
 
 test('a tenant without keys is an integrity fault, and is served once it has keys', async () => {
   const { keyring, replaceKeys } = setUp();
-  await assert.rejects(keyring.forTenant('a'), IntegrityError);
+  await assert.rejects(async () => keyring.forTenant('a'), IntegrityError);
   replaceKeys('a');
   assert.equal((await keyring.forTenant('a')).tenantId, 'a');
 });
@@ -159,7 +167,7 @@ test('a failing store fails every caller who waits, unchanged, and is asked agai
   const outage = new Error('no connection');
   let isDown = true;
   const keyring = createKeyring({
-    rootKey,
+    custody: holding(rootKey),
     entriesMax: 1,
     loadRows: async (tenantId) => {
       if (isDown) throw outage;
