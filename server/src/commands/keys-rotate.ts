@@ -29,14 +29,15 @@ export const keysRotate: Command = {
     withCore('keys rotate', async (core) => {
       const nowMs = systemClock.nowMs();
       const tenant = tenantOf(flags);
-      const madeBeforeMs = dateOf(flags) ?? nowMs;
+      // Told to rotate everything, it leaves alone what it made itself in the part of the run before an interruption.
+      const madeBeforeMs = dateOf(flags) ?? (tenant === undefined ? nowMs : undefined);
       const tenantIds = await chosenTenants(core, tenant, wait);
-      if (tenant === undefined) {
+      if (tenant === undefined && madeBeforeMs !== undefined) {
         const again = `strongroom keys rotate --all --before ${formatDate(madeBeforeMs)}`;
         output.say(`Should this be interrupted, go on with: ${again}`);
       }
       const progress = createProgress(output, systemClock);
-      const { tenants, resumed, rows, faults } = await rotateTenants(
+      const { finished, resumed, rows, faults } = await rotateTenants(
         {
           ...core,
           clock: systemClock,
@@ -49,7 +50,7 @@ export const keysRotate: Command = {
         tenantIds,
       );
       const share = resumed > 0 ? `, ${resumed} of them begun by an earlier run` : '';
-      output.say(`Keys rotated: ${tenants}${share}. Rows sealed anew: ${rows}.`);
+      output.say(`Keys rotated: ${finished}${share}. Rows sealed anew: ${rows}.`);
       if (faults.length === 0) return EXIT.ok;
       for (const { tenantId, table, id } of faults) output.print(`fault  ${tenantId}  ${table}  ${printable(id)}`);
       const kept = 'The old keys of their Tenants are kept. Mend the rows from a backup, then run the command again.';

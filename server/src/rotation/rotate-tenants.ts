@@ -22,7 +22,9 @@ export interface TenantFault {
 }
 
 export interface RotationSummary {
-  readonly tenants: number;
+  /** Tenants whose old keys are gone. */
+  readonly finished: number;
+  /** Tenants whose rotation an earlier run began. */
   readonly resumed: number;
   readonly rows: number;
   readonly faults: readonly TenantFault[];
@@ -100,7 +102,7 @@ export async function rotateTenants(
       report('checking');
     }
   }
-  return { tenants, resumed, rows, faults };
+  return { finished, resumed, rows, faults };
 }
 
 /** A tenant whose keys are damaged gets no new one: it has to be mended first. A deleted one is no fault. */
