@@ -5,13 +5,14 @@ export interface ApplicationMacRow {
   readonly id: string;
   readonly type: string;
   readonly permissions: string[];
+  readonly rules: string;
   readonly expires_at: Date | null;
   readonly mac: Buffer;
 }
 
 const LIST_APPLICATION_MACS = statement<ApplicationMacRow>(
   'list_application_macs',
-  `SELECT id, type, permissions, expires_at, mac FROM applications
+  `SELECT id, type, permissions, rules, expires_at, mac FROM applications
    WHERE tenant_id = $1 AND id > $2 ORDER BY id LIMIT $3`,
 );
 
