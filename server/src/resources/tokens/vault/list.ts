@@ -93,10 +93,9 @@ export function createLists(options: ListsOptions): Lists {
     rows: readonly TokenRow[],
     answerOf: (data: TokenBody[]) => T,
   ): Promise<T> {
-    const keys = await opener.keysOf(principal.tenantId);
     const present = createPresent(expressions, createBudget());
     const permission = permissionFor(wanted);
-    const tokens: OpenRow[] = rows.map((row) => opener.open(keys, row));
+    const tokens = await opener.open(principal.tenantId, rows);
     const data = tokens.map((token) =>
       present.body(token, granted(decide(principal, permission, subjectOf(token))), act.atMs),
     );
