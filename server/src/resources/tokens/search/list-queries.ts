@@ -5,7 +5,7 @@ import type { TokenRow } from '../stored/row.js';
 import { TOKEN_COLUMNS } from '../stored/row.js';
 import type { Condition } from './condition.js';
 import type { Parameters } from './condition-queries.js';
-import { bytesList, conditionSql, createParameters, spanSql } from './condition-queries.js';
+import { bytesList, conditionSql, createParameters } from './condition-queries.js';
 import type { Driver, Plan, Statistics } from './plan.js';
 import { planFor } from './plan.js';
 
@@ -15,9 +15,15 @@ export interface Search extends Statistics {
   readonly nowMs: number;
 }
 
+/** Where a token stands in the list. */
+export interface Place {
+  readonly createdAtMs: number;
+  readonly tie: string;
+}
+
 export interface Page {
-  /** Only what comes after this token in the list. */
-  readonly after?: { readonly createdAtMs: number; readonly tie: string } | undefined;
+  /** Only what comes after this place. */
+  readonly after?: Place | undefined;
   readonly offset?: number;
   readonly limit: number;
 }
@@ -26,6 +32,8 @@ const ORDER = 'ORDER BY created_at DESC, tie DESC';
 const KEYS = 't.created_at, t.tie';
 /** Bounds nothing, but keeps the planner from turning many look-ups into one pass over the table. */
 const APART = 'OFFSET 0';
+
+const FIRST_TIE = '00000000-0000-0000-0000-000000000000';
 
 const TYPE_OF_KEYS = { ids: 'text[]', groups: 'uuid[]', fingerprints: 'bytea[]', terms: 'bytea[]' } as const;
 const COLUMN_OF = { groups: 't.group_id', fingerprints: 't.fingerprint' } as const;
@@ -59,8 +67,9 @@ export async function countTokens(tx: TenantTx, search: Search): Promise<number>
   const plan = planFor(condition, search, Infinity);
   const parts = partsOf(tx, search, plan, undefined);
   const distinct = parts.isRepeating ? 'DISTINCT ' : '';
-  // Counting needs no order, but bounds on time are for the index that has it.
-  const found = tokensFound(parts, KEYS, plan.window.length === 0 ? APART : `${ORDER} ${APART}`);
+  // Counting needs no order, but an index to go by has it. Going through all tokens is faster without.
+  const isIndexed = plan.window.length > 0 || plan.drivers.length > 0;
+  const found = tokensFound(parts, KEYS, isIndexed ? `${ORDER} ${APART}` : APART);
   const text = `SELECT count(*) AS total FROM (SELECT ${distinct}${KEYS} FROM (${found}) AS t) AS t`;
   const count = statement<TotalRow>(nameOf('count_tokens', parts, plan), text);
   const [, rows] = await Promise.all([tx.run(READ_IN_ORDER, []), tx.run(count, parts.parameters.values)]);
@@ -117,34 +126,54 @@ interface Parts {
   readonly drivers: readonly { readonly by: Driver['by']; readonly keysAt: string }[];
   /** What the token called `t` must be, besides what the drivers ask for. */
   readonly filter: string;
-  /** Where in the list it must be, for the table that is read in the order of the list. */
-  readonly place: (alias: 't' | 'm') => string;
+  /** The stretch of the list it must be in: from one place, up to but without another. */
+  readonly fromAt: string | undefined;
+  readonly beforeAt: string | undefined;
   readonly isAfter: boolean;
   /** A token may be found more than once. */
   readonly isRepeating: boolean;
 }
 
-function partsOf(tx: TenantTx, { nowMs }: Search, { drivers, window, rest }: Plan, after: Page['after']): Parts {
+function partsOf(tx: TenantTx, { nowMs }: Search, plan: Plan, after: Page['after']): Parts {
+  const { drivers, rest } = plan;
   const parameters = createParameters();
   parameters.add(tx.tenantId, 'uuid');
   const live = `(t.expires_at IS NULL OR t.expires_at > ${parameters.add(new Date(nowMs), 'timestamptz')})`;
-  // The sign stands for the table, since a term's rows can be bounded as well as the tokens.
-  const spans = window.map((span) => spanSql('#.created_at', span, parameters));
-  if (after !== undefined) {
-    const at = parameters.add(new Date(after.createdAtMs), 'timestamptz');
-    spans.push(`(#.created_at, #.tie) < (${at}, ${parameters.add(after.tie, 'uuid')})`);
-  }
+  const placeAt = (place: Place | undefined): string | undefined =>
+    place && `${parameters.add(new Date(place.createdAtMs), 'timestamptz')}, ${parameters.add(place.tie, 'uuid')}`;
+  const { from, before } = stretchOf(plan, after);
   return {
     parameters,
+    fromAt: placeAt(from),
+    beforeAt: placeAt(before),
     drivers: drivers.map((driver) => ({
       by: driver.by,
       keysAt: parameters.add(keysOf(driver), TYPE_OF_KEYS[driver.by]),
     })),
     filter: `${live} AND ${conditionSql(rest, parameters)}`,
-    place: (alias) => ['true', ...spans].join(' AND ').replaceAll('#', alias),
     isAfter: after !== undefined,
     isRepeating: drivers.length > 1 || drivers.some(({ by, keys }) => by === 'terms' && keys.length > 1),
   };
+}
+
+/** Bounds on time and the cursor as one bound for each end: an index stops at one bound, and only filters by a second. */
+function stretchOf({ window }: Plan, after: Page['after']): { from: Place | undefined; before: Place | undefined } {
+  const fromMs = Math.max(...window.map((span) => span.fromMs ?? -Infinity));
+  const beforeMs = Math.min(...window.map((span) => span.beforeMs ?? Infinity));
+  const before = beforeMs === Infinity ? undefined : { createdAtMs: beforeMs, tie: FIRST_TIE };
+  return {
+    from: fromMs === -Infinity ? undefined : { createdAtMs: fromMs, tie: FIRST_TIE },
+    before: after !== undefined && after.createdAtMs < beforeMs ? after : before,
+  };
+}
+
+/** `lead` is a column that stands before the time in an index, and the value it must have. */
+function stretchSql({ fromAt, beforeAt }: Parts, table: 't' | 'm', lead?: { column: string; key: string }): string {
+  const columns = `(${lead ? `${lead.column}, ` : ''}${table}.created_at, ${table}.tie)`;
+  const place = (at: string): string => `(${lead ? `${lead.key}, ` : ''}${at})`;
+  const from = fromAt === undefined ? lead && `${lead.column} >= ${lead.key}` : `${columns} >= ${place(fromAt)}`;
+  const before = beforeAt === undefined ? lead && `${lead.column} <= ${lead.key}` : `${columns} < ${place(beforeAt)}`;
+  return [from, before].filter((bound) => bound !== undefined).join(' AND ') || 'true';
 }
 
 function keysOf(driver: Driver): readonly string[] {
@@ -153,9 +182,9 @@ function keysOf(driver: Driver): readonly string[] {
 
 /** The tokens as a table of these columns. `end` puts each driver's share in order and bounds it. */
 function tokensFound(parts: Parts, columns: string, end: string): string {
-  const { drivers, filter, place } = parts;
+  const { drivers, filter } = parts;
   if (drivers.length === 0) {
-    return `SELECT ${columns} FROM tokens t WHERE t.tenant_id = $1 AND ${place('t')} AND ${filter} ${end}`;
+    return `SELECT ${columns} FROM tokens t WHERE t.tenant_id = $1 AND ${stretchSql(parts, 't')} AND ${filter} ${end}`;
   }
   const shares = drivers.map(({ by, keysAt }) => {
     const share = shareOf(parts, by, columns, end);
@@ -169,31 +198,35 @@ function shareOf(parts: Parts, by: Driver['by'], columns: string, end: string): 
   return by === 'ids' ? idShare(parts, columns) : columnShare(parts, COLUMN_OF[by], columns, end);
 }
 
-function columnShare({ filter, place }: Parts, column: string, columns: string, end: string): string {
+/**
+ * The tokens of one group or fingerprint. They are asked for as a range in the order of the index that finds them: asked for
+ * equality, a planner that knows nothing of the table yet may take any index that begins with the tenant, and go through
+ * all of its tokens.
+ */
+function columnShare(parts: Parts, column: string, columns: string, end: string): string {
   return `SELECT ${columns} FROM tokens t
-    WHERE t.tenant_id = $1 AND ${column} = wanted.key AND ${place('t')} AND ${filter} ${end}`;
+    WHERE t.tenant_id = $1 AND ${stretchSql(parts, 't', { column, key: 'wanted.key' })} AND ${parts.filter}
+    ${end.replace('ORDER BY', `ORDER BY ${column} DESC,`)}`;
 }
 
-/**
- * One token, asked for as a range of one in the order of the index that finds it. Asked for equality, a planner that knows
- * nothing of the table yet takes any index that begins with the tenant, and goes through all of its tokens.
- */
-function idShare({ filter, place }: Parts, columns: string): string {
+/** One token, for the same reason as a range of one. */
+function idShare(parts: Parts, columns: string): string {
   return `SELECT ${columns} FROM tokens t
-    WHERE t.tenant_id = $1 AND t.id >= wanted.key AND t.id <= wanted.key AND ${place('t')} AND ${filter}
+    WHERE t.tenant_id = $1 AND t.id >= wanted.key AND t.id <= wanted.key AND ${stretchSql(parts, 't')} AND ${parts.filter}
     ORDER BY t.id LIMIT 1`;
 }
 
 /**
  * Goes along a term's rows and fetches each token by itself: walking both tables side by side would mean all tokens where
- * the term is rare. A token is a range of one here too.
+ * the term is rare. Each is a range of one here too.
  */
-function termShare({ filter, place }: Parts, columns: string, end: string): string {
+function termShare(parts: Parts, columns: string, end: string): string {
   return `SELECT ${columns} FROM token_terms m CROSS JOIN LATERAL (
       SELECT ${columns} FROM tokens t
       WHERE t.tenant_id = $1 AND (t.created_at, t.tie) >= (m.created_at, m.tie)
-        AND (t.created_at, t.tie) <= (m.created_at, m.tie) AND ${filter} ${ORDER} LIMIT 1) AS t
-    WHERE m.tenant_id = $1 AND m.term = wanted.key AND ${place('m')} ${end.replaceAll(/created_at|tie/g, 'm.$&')}`;
+        AND (t.created_at, t.tie) <= (m.created_at, m.tie) AND ${parts.filter} ${ORDER} LIMIT 1) AS t
+    WHERE m.tenant_id = $1 AND m.term = wanted.key AND ${stretchSql(parts, 'm')}
+    ${end.replaceAll(/created_at|tie/g, 'm.$&')}`;
 }
 
 /**
