@@ -1,5 +1,6 @@
 import type { TenantKeys } from '../../../crypto/tenant-keys.js';
 import { isUuid } from '../../../kernel/ids.js';
+import { hasForbiddenCharacters } from '../../../kernel/text.js';
 import { dataTerm, metadataTerm } from '../stored/terms.js';
 import type { Condition, Leaf } from './condition.js';
 import { ALL, both, either, groupsCondition, idsCondition, NONE } from './condition.js';
@@ -55,7 +56,8 @@ export function conditionOfQuery(query: Query, words: Vocabulary, isNegated = fa
 export function conditionOfFilters(filters: Filters, words: Vocabulary): Condition {
   const { ids, types, containers, metadata = [], fingerprint } = filters;
   return both([
-    ids === undefined ? ALL : idsCondition(ids),
+    // No token has an id that cannot be stored, and a statement cannot carry it either.
+    ids === undefined ? ALL : idsCondition(ids.filter((id) => !hasForbiddenCharacters(id))),
     types === undefined ? ALL : ofGroups(words, false, ({ type }) => types.includes(type)),
     containers === undefined ? ALL : either(containers.map((path) => ofContainerPath(words, false, path))),
     ...metadata.map(([key, value]) => metadataLeaf(words, key, value)),

@@ -168,6 +168,13 @@ describe('finding stored tokens', () => {
     }
   });
 
+  it('finds nothing for ids that no token can have', async () => {
+    const [known] = expectedOf(searching(''));
+    const filters = { ids: ['a\u0000b', '\ud800', known?.id ?? ''] };
+    const { rows, total } = await ask({ ...searching(''), filters }, { limit: 5 });
+    assert.deepEqual([idsOf(rows), total], [[known?.id], 1]);
+  });
+
   it('answers for dates at the ends of the calendar and pages far past the last', async () => {
     const everything = searching('created_at:[0001-01-01 TO 9999-12-31]');
     const { rows, total } = await ask(everything, { limit: 5, offset: 2_147_483_646 * 100 });
