@@ -122,12 +122,6 @@ export function nodeSdk(reference: () => Reference): void {
       assert.ok('token_report' in report);
     });
 
-    it('deletes its tenant, and is then refused', async () => {
-      const doomed = clientOf(reference().disposableKeys.nodeSdk);
-      assert.equal(await doomed.tenants.self.delete(), undefined);
-      await assert.rejects(doomed.tenants.self.get(), (error) => isError(error, BasisTheory.UnauthorizedError));
-    });
-
     it('pages through logs by number until a page is empty, and from a cursor on', async () => {
       const { logs, tenants } = management();
       for (const name of ['One', 'Two', 'Three', 'Four', 'Five']) await tenants.self.update({ name });
@@ -264,6 +258,12 @@ export function nodeSdk(reference: () => Reference): void {
       const again = server.sessions.authorize({ nonce, rules });
       await assert.rejects(again, (error) => isError(error, BasisTheory.ConflictError));
     });
+  });
+
+  it('@basis-theory/node-sdk: deletes its tenant, and is then refused', async () => {
+    const { self } = management().tenants;
+    assert.equal(await self.delete(), undefined);
+    await assert.rejects(self.get(), (error) => isError(error, BasisTheory.UnauthorizedError));
   });
 
   it('@basis-theory/node-sdk: every call it has was answered, or is of a resource that is not served', () => {

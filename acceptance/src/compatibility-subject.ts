@@ -5,10 +5,8 @@ import { startServer } from './started-server.js';
 /** A server set up for clients of the reference API, seen from such a client: an address and keys. */
 export interface Reference {
   readonly baseUrl: string;
-  /** Every management permission, in one Tenant for each client package. */
+  /** Every management permission, in a Tenant for each client package. */
   readonly managementKeys: Readonly<Record<ClientPackage, string>>;
-  /** The same in Tenants that will be deleted. */
-  readonly disposableKeys: Readonly<Record<ClientPackage, string>>;
   close(): Promise<void>;
 }
 
@@ -38,14 +36,13 @@ const MANAGEMENT = [
 
 export async function openReference(): Promise<Reference> {
   const server = await startServer({ STRONGROOM_HEADER_PREFIXES: 'SVC,BT' });
-  const keysFor = async (name: string): Promise<Record<ClientPackage, string>> => {
-    const [nodeSdk, js] = await Promise.all([makeKey(server, `${name} one`), makeKey(server, `${name} two`)]);
-    return { nodeSdk, js };
+  const [nodeSdk, js] = await Promise.all(['One', 'Two'].map((name) => makeKey(server, name)));
+  return {
+    // One of the packages speaks plain HTTP to this very name alone.
+    baseUrl: server.baseUrl.replace('127.0.0.1', 'localhost'),
+    managementKeys: { nodeSdk: present(nodeSdk), js: present(js) },
+    close: server.stop,
   };
-  const [managementKeys, disposableKeys] = await Promise.all([keysFor('Kept'), keysFor('Doomed')]);
-  // One of the packages speaks plain HTTP to this very name alone.
-  const baseUrl = server.baseUrl.replace('127.0.0.1', 'localhost');
-  return { baseUrl, managementKeys, disposableKeys, close: server.stop };
 }
 
 async function makeKey(server: StartedServer, tenant: string): Promise<string> {

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
+import { js } from './compatibility-js.js';
 import { nodeSdk } from './compatibility-node-sdk.js';
 import type { Reference } from './compatibility-subject.js';
 import { openReference } from './compatibility-subject.js';
@@ -22,6 +23,7 @@ describe('clients written for the reference API', { skip: isForeign }, () => {
   });
 
   nodeSdk(() => opened);
+  js(() => opened);
 
   it('reach this machine and nothing else', async () => {
     assert.deepEqual(guard.refused, []);
