@@ -17,7 +17,7 @@ export function jsTokens(client: () => BasisTheory): void {
       restrictionPolicy: 'mask' as const,
     };
     const wanted = {
-      id: 'js-token-1',
+      id: 'weird id:2',
       type: 'token' as const,
       data: { camelCase: 'kept', snake_case: null, list: [1, true] },
       metadata: { orderNumber: '4711' },
@@ -35,8 +35,8 @@ export function jsTokens(client: () => BasisTheory): void {
     assert.match(present(createdAt), /\+00:00$/);
     assert.match(present(fingerprint), /^[1-9A-HJ-NP-Za-km-z]{43,44}$/);
     assert.equal(expiresAt, '2099-01-02T02:04:05.000+00:00');
-    assert.deepEqual(await tokens.retrieve('js-token-1'), made);
-    const taken = tokens.create({ id: 'js-token-1', type: 'token', data: 'x' });
+    assert.deepEqual(await tokens.retrieve('weird id:2'), made);
+    const taken = tokens.create({ id: 'weird id:2', type: 'token', data: 'x' });
     await assert.rejects(taken, (error) => isApiError(error, 409));
   });
 

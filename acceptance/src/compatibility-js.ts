@@ -9,6 +9,7 @@ import type { Calls } from './recorded-client.js';
 import { callsOf, recorded } from './recorded-client.js';
 
 const UNKNOWN_ID = '00000000-0000-4000-8000-00000000dead';
+const HOUR_MS = 3_600_000;
 const TRANSFORM = 'reveal' as const;
 const EVERYTHING = {
   description: 'All',
@@ -210,7 +211,7 @@ export function js(reference: () => Reference): void {
       const rules = [
         { description: 'One', priority: 1, conditions, permissions: ['token:read'], transform: TRANSFORM },
       ];
-      await server.sessions.authorize({ nonce, rules });
+      await server.sessions.authorize({ nonce, rules, expiresAt: inAnHour() });
       assert.equal((await visitor.tokens.retrieve(id)).data, 'seen by a session');
       await assert.rejects(server.sessions.authorize({ nonce, rules }), (error) => isApiError(error, 409));
     });
@@ -225,6 +226,13 @@ export function js(reference: () => Reference): void {
     const client = await new BasisTheory().init('unused', { apiBaseUrl: reference().baseUrl });
     assert.deepEqual([...driven, ...NOT_SERVED, ...IN_A_BROWSER].sort(), callsOf(client, IN_A_BROWSER));
   });
+}
+
+/** As clients write it in the United States: `11/15/2026 6:05:38 AM +00:00`. */
+function inAnHour(): string {
+  const soon = new Date(Date.now() + HOUR_MS);
+  const written = soon.toLocaleString('en-US', { timeZone: 'UTC', hourCycle: 'h12' });
+  return `${written.replace(',', '').replace('\u202f', ' ')} +00:00`;
 }
 
 /** The package still has this call, but its types do not. */

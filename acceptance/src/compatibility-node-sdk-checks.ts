@@ -13,6 +13,11 @@ export function isError(error: unknown, kind: abstract new (...args: never) => E
   return true;
 }
 
+export function traceIdOf(error: unknown): unknown {
+  const body: unknown = error instanceof BasisTheoryError ? error.body : undefined;
+  return typeof body === 'object' && body !== null && 'trace_id' in body ? body.trace_id : undefined;
+}
+
 export async function toArray<T>(items: AsyncIterable<T>): Promise<T[]> {
   const array: T[] = [];
   for await (const item of items) array.push(item);

@@ -8,8 +8,8 @@ import { present } from './compatibility-subject.js';
 const CARD = { number: '4242424242424242', expiration_month: 12, expiration_year: 2020, cvc: 123 };
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
-/** Every token call, by an Application that may do everything and sees plain data. */
-export function nodeSdkTokens(client: () => BasisTheoryClient): void {
+/** Every token call, by an Application that may do everything and sees plain data; the reader sees masks. */
+export function nodeSdkTokens(client: () => BasisTheoryClient, reader: () => BasisTheoryClient): void {
   it('creates a token with everything a token can have, and reads it again', async () => {
     const { tokens } = client();
     const wanted = {
@@ -48,6 +48,23 @@ export function nodeSdkTokens(client: () => BasisTheoryClient): void {
   it('stores a mask that does not parse as it came', async () => {
     const made = await client().tokens.create({ data: 'x', mask: '{{ data | ' });
     assert.equal(made.mask, '{{ data | ');
+  });
+
+  it('shows a mask where plain data is not granted: the default of the type, or its own', async () => {
+    const { tokens } = client();
+    const card = await tokens.create({ type: 'card', data: CARD });
+    const masked = { number: 'XXXXXXXXXXXX4242', expiration_month: 12, expiration_year: 2020 };
+    assert.deepEqual((await reader().tokens.get(present(card.id))).data, masked);
+    const data = { name: 'Ada Lovelace', age: 36, hidden: 'never' };
+    const mask = { name: '{{ data.name | reveal_last: 4 }}', age: '{{ data.age }}', hidden: '{{ data.hidden | ' };
+    const own = await tokens.create({ data, mask });
+    const shown = await reader().tokens.get(present(own.id));
+    assert.deepEqual(shown.data, { name: 'XXXXXXXXlace', age: 36 });
+    assert.deepEqual(shown.mask, mask);
+    const bare = await tokens.create({ data: 'nothing to show' });
+    assert.equal((await reader().tokens.get(present(bare.id))).data, undefined);
+    const seen = await reader().tokens.detokenize({ number: `{{ ${card.id} | json: '$.number' }}` });
+    assert.deepEqual(seen, { number: masked.number });
   });
 
   it('changes a token by merging, and deletes it', async () => {

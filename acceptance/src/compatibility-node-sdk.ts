@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { before, describe, it } from 'node:test';
 import { BasisTheory, BasisTheoryClient } from '@basis-theory/node-sdk';
-import { isError, toArray } from './compatibility-node-sdk-checks.js';
+import { isError, toArray, traceIdOf } from './compatibility-node-sdk-checks.js';
 import { nodeSdkTokens } from './compatibility-node-sdk-tokens.js';
 import type { Reference } from './compatibility-subject.js';
 import { present, TOKEN_PERMISSIONS } from './compatibility-subject.js';
@@ -9,6 +9,7 @@ import type { Calls } from './recorded-client.js';
 import { callsOf, recorded } from './recorded-client.js';
 
 const UNKNOWN_ID = '00000000-0000-4000-8000-00000000dead';
+const HOUR_MS = 3_600_000;
 const EVERYTHING = {
   description: 'All',
   priority: 1,
@@ -219,6 +220,15 @@ export function nodeSdk(reference: () => Reference): void {
       await assert.rejects(refused, (error) => isError(error, BasisTheory.NotFoundError));
     });
 
+    it('404 whose body repeats the trace id that the client sent', async () => {
+      const apiKey = reference().managementKeys.nodeSdk;
+      const client = new BasisTheoryClient({ apiKey, baseUrl: reference().baseUrl, correlationId: 'order-4711' });
+      await assert.rejects(
+        client.applications.get(UNKNOWN_ID),
+        (error) => isError(error, BasisTheory.NotFoundError) && traceIdOf(error) === 'order-4711',
+      );
+    });
+
     it('400 with errors for a permission nobody knows, 403 with the permission that is missing', async () => {
       const { applications } = management();
       const odd = applications.create({ name: 'Odd', type: 'private', permissions: ['token:levitate'] });
@@ -230,18 +240,22 @@ export function nodeSdk(reference: () => Reference): void {
   });
 
   describe('@basis-theory/node-sdk: tokens and sessions', () => {
-    let keys: { readonly private: string; readonly public: string };
+    let keys: { readonly private: string; readonly public: string; readonly reader: string };
     before(async () => {
       const { applications } = management();
       const permissions = ['token:create', 'token:update'];
-      const [full, narrow] = await Promise.all([
+      const [full, narrow, reader] = await Promise.all([
         applications.create({ name: 'Full', type: 'private', rules: [EVERYTHING] }),
         applications.create({ name: 'Narrow', type: 'public', permissions }),
+        applications.create({ name: 'Reader', type: 'private', permissions: ['token:read'] }),
       ]);
-      keys = { private: present(full.key), public: present(narrow.key) };
+      keys = { private: present(full.key), public: present(narrow.key), reader: present(reader.key) };
     });
 
-    nodeSdkTokens(() => clientOf(keys.private));
+    nodeSdkTokens(
+      () => clientOf(keys.private),
+      () => clientOf(keys.reader),
+    );
 
     it('opens a session, authorizes it, and reads with it what was granted', async () => {
       const [server, browser] = [clientOf(keys.private), clientOf(keys.public)];
@@ -253,7 +267,8 @@ export function nodeSdk(reference: () => Reference): void {
       const conditions = [{ attribute: 'id', operator: 'equals', value: present(id) }];
       const rules = [{ description: 'One', priority: 1, conditions, permissions: ['token:read'], transform: 'reveal' }];
       const nonce = present(session.nonce);
-      assert.equal(await server.sessions.authorize({ nonce, rules }), undefined);
+      const expiresAt = new Date(Date.now() + HOUR_MS).toISOString();
+      assert.equal(await server.sessions.authorize({ nonce, rules, expiresAt }), undefined);
       assert.equal((await visitor.tokens.get(present(id))).data, 'seen by a session');
       const again = server.sessions.authorize({ nonce, rules });
       await assert.rejects(again, (error) => isError(error, BasisTheory.ConflictError));

@@ -1,12 +1,19 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
+import { BasisTheory } from '@basis-theory/basis-theory-js';
+import { BasisTheoryClient, BasisTheoryError } from '@basis-theory/node-sdk';
+import { createClient } from './client.js';
 import { js } from './compatibility-js.js';
+import { isApiError } from './compatibility-js-checks.js';
 import { nodeSdk } from './compatibility-node-sdk.js';
+import { isError } from './compatibility-node-sdk-checks.js';
 import type { Reference } from './compatibility-subject.js';
 import { openReference } from './compatibility-subject.js';
+import { tolerances } from './compatibility-tolerances.js';
 import type { LoopbackGuard } from './loopback-only.js';
 import { guardLoopback } from './loopback-only.js';
 
+const SEARCHES_MAX = 50;
 const isForeign = process.env.ACCEPTANCE_BASE_URL ? 'it needs a server that takes the header prefix BT' : false;
 
 /** Packages that were published for the reference API, unchanged but for the address they talk to. */
@@ -22,8 +29,20 @@ describe('clients written for the reference API', { skip: isForeign }, () => {
     await opened.close();
   });
 
+  tolerances(() => opened);
   nodeSdk(() => opened);
   js(() => opened);
+
+  it('read a 429 as what it is', async () => {
+    const apiKey = 'any';
+    const { baseUrl } = opened;
+    const call = createClient(baseUrl);
+    await Promise.all(Array.from({ length: SEARCHES_MAX + 1 }, () => call('POST', '/tokens/search')));
+    const one = new BasisTheoryClient({ apiKey, baseUrl }).tokens.search({}, { maxRetries: 0 });
+    await assert.rejects(one, (error) => isError(error, BasisTheoryError) && statusOf(error) === 429);
+    const other = await new BasisTheory().init(apiKey, { apiBaseUrl: baseUrl });
+    await assert.rejects(other.tokens.search({}), (error) => isApiError(error, 429));
+  });
 
   it('reach this machine and nothing else', async () => {
     assert.deepEqual(guard.refused, []);
@@ -34,3 +53,7 @@ describe('clients written for the reference API', { skip: isForeign }, () => {
     assert.deepEqual(guard.refused, ['192.0.2.1', 'service.invalid']);
   });
 });
+
+function statusOf(error: unknown): unknown {
+  return error instanceof BasisTheoryError ? error.statusCode : undefined;
+}

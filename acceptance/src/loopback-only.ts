@@ -17,6 +17,9 @@ export function guardLoopback(): LoopbackGuard {
   const reached = new Set<string>();
   const refused: string[] = [];
   const connect = Socket.prototype.connect;
+  const unproxied = process.env.NO_PROXY;
+  // A proxy that the environment names would stand between the packages and the server.
+  process.env.NO_PROXY = '*';
   Socket.prototype.connect = function guarded(this: Socket, ...args: unknown[]): Socket {
     const host = hostOf(args);
     if (!LOOPBACK.includes(host)) {
@@ -31,6 +34,8 @@ export function guardLoopback(): LoopbackGuard {
     refused,
     lift() {
       Socket.prototype.connect = connect;
+      if (unproxied === undefined) delete process.env.NO_PROXY;
+      else process.env.NO_PROXY = unproxied;
     },
   };
 }
