@@ -1,10 +1,11 @@
 import { randomBytes } from 'node:crypto';
 import { createAuthenticate } from './access/authenticate.js';
 import type { Credential } from './access/credential.js';
-import { ensureLogPartitions } from './audit/partitions.js';
+import { backgroundJobs } from './background.js';
 import type { Config } from './config.js';
 import type { Core } from './core.js';
 import { createExpressions } from './expressions/expressions.js';
+import { createRunOnce } from './http/idempotency.js';
 import { operatorRoutes } from './http/operator-routes.js';
 import { createRequestAudit } from './http/request-audit.js';
 import type { HttpServer } from './http/server.js';
@@ -17,8 +18,8 @@ import { createMemoryCounter } from './limits/memory-counter.js';
 import { addGauges, observers } from './observers.js';
 import type { AccessHooks } from './resources/applications/index.js';
 import type { TenantBody } from './resources/tenants/index.js';
-import { createTenants, purgeOneBatch } from './resources/tenants/index.js';
-import { createOpener, sweepCvcs, sweepExpiredTokens } from './resources/tokens/index.js';
+import { createTenants } from './resources/tenants/index.js';
+import { createOpener } from './resources/tokens/index.js';
 import { tenantApiRoutes } from './resources.js';
 import { listenForChanges } from './storage/changes.js';
 import { createMemory } from './storage/memory.js';
@@ -44,9 +45,6 @@ export interface App {
 }
 
 const REMEMBERED_MAX = 10_000;
-const PURGE_REST_MS = 5_000;
-const SWEEP_REST_MS = 5_000;
-const PARTITIONS_REST_MS = 3_600_000;
 
 /** Builds everything once, by hand, and hands each part what it needs. */
 export function createApp(options: AppOptions): App {
@@ -135,19 +133,14 @@ export function createApp(options: AppOptions): App {
       sessionGrants: config.sessionGrants,
       onIntegrityFault: accessHooks.onIntegrityFault,
     }),
+    runOnce: createRunOnce({ database, keyring: keyStore.keyring, clock }),
     auditRequest: config.audit === 'full' ? createRequestAudit(database) : undefined,
     ...observers(options),
   });
 
-  const sweepOptions = { database, opener, expressions };
   jobs = startJobs({
     database,
-    jobs: [
-      { name: 'purge', restMs: PURGE_REST_MS, step: () => purgeOneBatch(database, clock.nowMs()) },
-      { name: 'token-expiry', restMs: SWEEP_REST_MS, step: () => sweepExpiredTokens(sweepOptions, clock.nowMs()) },
-      { name: 'cvc-removal', restMs: SWEEP_REST_MS, step: () => sweepCvcs(sweepOptions, clock.nowMs()) },
-      { name: 'log-partitions', restMs: PARTITIONS_REST_MS, step: () => ensureLogPartitions(database, clock.nowMs()) },
-    ],
+    jobs: backgroundJobs({ database, opener, expressions, clock }),
     onFault: (name, error) => log.main.warn({ job: name, err: error }, 'job failed, will try again'),
   });
 

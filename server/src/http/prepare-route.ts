@@ -1,19 +1,21 @@
-import fastJson from 'fast-json-stringify';
 import type { Authenticate } from '../access/authenticate.js';
 import { authorize } from '../access/authorize.js';
 import type { Principal } from '../access/principal.js';
 import type { Act } from '../audit/entry.js';
 import type { Clock } from '../kernel/clock.js';
 import { AppError } from '../kernel/errors.js';
+import { Secret } from '../kernel/secret.js';
+import { createAnswerer } from './answer.js';
 import { BODY_BYTES_MAX, readJsonBody } from './body.js';
 import type { BodyWaits } from './body-waits.js';
-import type { RequestContext } from './context.js';
+import type { RequestContext, Turn } from './context.js';
+import type { Keep, KeyedRequest, RunOnce } from './idempotency.js';
 import { Incoming } from './incoming.js';
 import type { QueryInput } from './read-input.js';
 import { createInputReader } from './read-input.js';
 import type { Exchange, Responder } from './respond.js';
 import type { Params, RouteRecord } from './route.js';
-import { Rendered, takesBody } from './route.js';
+import { keepsAnswer, takesBody } from './route.js';
 
 export interface PrepareOptions {
   readonly clock: Clock;
@@ -21,7 +23,10 @@ export interface PrepareOptions {
   /** Writes the entries of full auditing; resolves once they are durable. Undefined when auditing is standard. */
   readonly auditRequest: AuditRequest | undefined;
   readonly bodies: BodyWaits;
+  readonly runOnce: RunOnce;
   readonly onUnauthenticated: (context: RequestContext, error: AppError) => void;
+  /** Told of every failure that is ours, with its inside story. */
+  readonly onFault: (error: unknown, traceId: string) => void;
 }
 
 /** Something full auditing has an entry for. */
@@ -59,15 +64,15 @@ export function prepareRoute(route: RouteRecord, options: PrepareOptions, respon
   const readsQuery = route.query !== undefined || route.readQuery !== undefined;
   const readsBody = takesBody(route);
   const bodyBytesMax = route.bodyBytesMax ?? BODY_BYTES_MAX;
-  // The serialiser is built from the response schema: a field that is not declared there has no way out.
-  const serialise = route.response ? fastJson(route.response) : undefined;
+  const answerer = createAnswerer(route, respond);
   const name = `${route.method} ${route.path}`;
+  const isKeeping = keepsAnswer(route);
 
   function answer(exchange: Exchange, value: unknown): void {
-    const extra = route.location && ['Location', route.location(value)];
-    if (value instanceof Rendered) respond.json(exchange, route.status, value.json, extra);
-    else if (serialise) respond.json(exchange, route.status, serialise(value), extra);
-    else respond.empty(exchange, route.status, extra ?? []);
+    const kept = exchange.context.turn?.kept;
+    // The first answer goes out as it was stored, so that a replay cannot differ from it.
+    if (kept) answerer.replay(exchange, kept);
+    else answerer.send(exchange, value);
   }
 
   function handle(exchange: Exchange, rawQuery: string, params: Params, body: unknown): void | Promise<void> {
@@ -117,7 +122,45 @@ export function prepareRoute(route: RouteRecord, options: PrepareOptions, respon
   }
 
   function enter(exchange: Exchange, rawQuery: string, params: Params): void | Promise<void> {
+    if (isKeeping && exchange.context.headers.idempotencyKey !== undefined) {
+      return enterOnce(exchange, rawQuery, params, exchange.context.headers.idempotencyKey);
+    }
+    return proceed(exchange, rawQuery, params);
+  }
+
+  function proceed(exchange: Exchange, rawQuery: string, params: Params): void | Promise<void> {
     return readsBody ? readThenHandle(exchange, rawQuery, params) : handle(exchange, rawQuery, params, undefined);
+  }
+
+  async function enterOnce(exchange: Exchange, rawQuery: string, params: Params, key: string): Promise<void> {
+    const { context, request } = exchange;
+    const keyed: KeyedRequest = {
+      principal: context.principal ?? NOBODY,
+      key,
+      method: route.method,
+      pathname: pathnameOf(request.url ?? '/'),
+      credential: context.headers.apiKey === undefined ? undefined : new Secret(context.headers.apiKey),
+      secretFields: route.secretFields ?? [],
+    };
+    const earlier = await options.runOnce(keyed, async (keep) => {
+      const turn = turnOf(keep);
+      context.turn = turn;
+      await proceed(exchange, rawQuery, params);
+      if (!turn.kept) options.onFault(new Error(`${name} did not keep its answer`), context.traceId);
+    });
+    if (earlier) answerer.replay(exchange, earlier);
+  }
+
+  function turnOf(keep: Keep): Turn {
+    const turn: Turn = {
+      kept: undefined,
+      async keepAnswer(tx, value) {
+        const answered = answerer.render(value);
+        await keep(tx, answered);
+        turn.kept = answered;
+      },
+    };
+    return turn;
   }
 
   function identify(exchange: Exchange): Principal | Promise<Principal> {
@@ -142,11 +185,17 @@ export function prepareRoute(route: RouteRecord, options: PrepareOptions, respon
   };
 }
 
-function actOf({ principal, sourceAddress, traceId }: RequestContext, clock: Clock): Act {
+function actOf({ principal, sourceAddress, traceId, turn }: RequestContext, clock: Clock): Act {
   return {
     actor: principal?.actor,
     atMs: clock.nowMs(),
     sourceAddress,
     traceId,
+    keepAnswer: turn?.keepAnswer,
   };
+}
+
+function pathnameOf(url: string): string {
+  const end = url.indexOf('?');
+  return end === -1 ? url : url.slice(0, end);
 }

@@ -85,10 +85,11 @@ describe('what a route record can say', () => {
   let server: RouteServer;
   const audited: AuditedRequest[] = [];
   before(async () => {
-    server = await startRouteServer(ROUTES, (request) => {
+    const auditRequest = (request: AuditedRequest) => {
       audited.push(request);
       return Promise.resolve();
-    });
+    };
+    server = await startRouteServer(ROUTES, { auditRequest });
   });
   after(() => server.close());
 

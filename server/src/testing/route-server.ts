@@ -1,6 +1,6 @@
 import type { Principal } from '../access/principal.js';
-import type { AuditRequest } from '../http/prepare-route.js';
 import type { RouteRecord } from '../http/route.js';
+import type { HttpServerOptions } from '../http/server.js';
 import { createHttpServer } from '../http/server.js';
 import { systemClock } from '../kernel/clock.js';
 import { parseTrustedProxies } from '../limits/client-address.js';
@@ -27,7 +27,7 @@ export const CALLER: Principal = {
 /** Routes made up by a test, behind the real server and without a database. */
 export async function startRouteServer(
   routes: readonly RouteRecord[],
-  auditRequest?: AuditRequest,
+  options: Partial<Pick<HttpServerOptions, 'auditRequest' | 'authenticate' | 'runOnce' | 'clock'>> = {},
 ): Promise<RouteServer> {
   const faults: unknown[] = [];
   const server = createHttpServer({
@@ -38,10 +38,12 @@ export async function startRouteServer(
     inFlightMax: 100,
     routes,
     authenticate: () => CALLER,
-    auditRequest,
+    auditRequest: undefined,
+    runOnce: () => Promise.reject(new Error('nothing is stored here')),
     onUnauthenticated: () => {},
     onAnswered: () => {},
     onFault: (error) => faults.push(error),
+    ...options,
   });
   const port = await server.listen('127.0.0.1', 0);
   return { call: createCaller(`http://127.0.0.1:${port}`), faults, close: () => server.close() };

@@ -1,6 +1,7 @@
 import { decide, decideAll } from '../../access/decide.js';
 import type { Principal } from '../../access/principal.js';
 import type { Act } from '../../audit/entry.js';
+import { createBudget } from '../../expressions/budget.js';
 import type { Expressions } from '../../expressions/expressions.js';
 import type { Cursors } from '../../http/cursor.js';
 import { assert } from '../../kernel/assert.js';
@@ -72,7 +73,7 @@ export function createTokens(options: TokensOptions): Tokens {
       const token = known(await opener.find(principal.tenantId, id, act.atMs));
       const transform = granted(decide(principal, 'token:read', subjectOf(token)));
       await database.write(principal.tenantId, (tx) => recordTouched(tx, act, 'token_retrieved', [token]));
-      return createPresent(expressions, expressions.createBudget()).body(token, transform, act.atMs);
+      return createPresent(expressions, createBudget()).body(token, transform, act.atMs);
     },
 
     async update(principal, act, id, body) {
@@ -127,7 +128,7 @@ export function createTokens(options: TokensOptions): Tokens {
 export async function prepareFor(options: TokensOptions, { tenantId }: Principal, act: Act): Promise<Preparation> {
   const [keys, settings] = await Promise.all([options.opener.keysOf(tenantId), options.settingsOf(tenantId)]);
   const { expressions } = options;
-  return { tenantId, act, keys, settings, expressions, budget: expressions.createBudget() };
+  return { tenantId, act, keys, settings, expressions, budget: createBudget() };
 }
 
 /** Runs a reader that reports faults, and turns them into one 400. */

@@ -1,3 +1,4 @@
+import { READ_IN_ORDER } from '../../../storage/in-order.js';
 import type { TenantTx } from '../../../storage/scope.js';
 import { statement } from '../../../storage/statement.js';
 import type { TokenRow } from '../stored/row.js';
@@ -26,6 +27,8 @@ export interface Page {
 
 const ORDER = 'ORDER BY created_at DESC, tie DESC';
 const KEYS = 't.created_at, t.tie';
+/** Bounds nothing, but keeps the planner from turning many look-ups into one pass over the table. */
+const APART = 'OFFSET 0';
 
 const KEY_OF = {
   ids: { column: 't.id', type: 'text[]' },
@@ -45,7 +48,9 @@ export async function findTokens(tx: TenantTx, search: Search & Page): Promise<T
   const found = tokensFound(parts, TOKEN_COLUMNS, `${ORDER} LIMIT ${limitAt} + ${offsetAt}`);
   const distinct = parts.isRepeating ? `DISTINCT ON (${KEYS}) ` : '';
   const text = `SELECT ${distinct}${TOKEN_COLUMNS} FROM (${found}) AS t ${ORDER} LIMIT ${limitAt} OFFSET ${offsetAt}`;
-  return tx.run(statement<TokenRow>(nameOf('find_tokens', parts, plan), text), parts.parameters.values);
+  const find = statement<TokenRow>(nameOf('find_tokens', parts, plan), text);
+  const [, rows] = await Promise.all([tx.run(READ_IN_ORDER, []), tx.run(find, parts.parameters.values)]);
+  return rows;
 }
 
 /**
@@ -61,8 +66,12 @@ export async function countTokens(tx: TenantTx, search: Search): Promise<number>
   const plan = planFor(condition, search.directory, Infinity);
   const parts = partsOf(tx, search, plan, undefined);
   const distinct = parts.isRepeating ? 'DISTINCT ' : '';
-  const text = `SELECT count(*) AS total FROM (SELECT ${distinct}${KEYS} FROM (${tokensFound(parts, KEYS, '')}) AS t) AS t`;
-  return totalOf(await tx.run(statement<TotalRow>(nameOf('count_tokens', parts, plan), text), parts.parameters.values));
+  // Counting needs no order, but bounds on time are for the index that has it.
+  const found = tokensFound(parts, KEYS, plan.window.length === 0 ? APART : `${ORDER} ${APART}`);
+  const text = `SELECT count(*) AS total FROM (SELECT ${distinct}${KEYS} FROM (${found}) AS t) AS t`;
+  const count = statement<TotalRow>(nameOf('count_tokens', parts, plan), text);
+  const [, rows] = await Promise.all([tx.run(READ_IN_ORDER, []), tx.run(count, parts.parameters.values)]);
+  return totalOf(rows);
 }
 
 interface TotalRow {
@@ -73,21 +82,26 @@ function totalOf([row]: readonly TotalRow[]): number {
   return Number(row?.total ?? 0);
 }
 
-/** One statement, so that what expired is counted as of the same moment as what there is. */
+/** The order is that of the index on what is due: without it the planner may look through all tokens instead. */
+const expiredSql = (condition: string): string => `SELECT count(*) FROM (
+    SELECT expires_at FROM tokens WHERE tenant_id = $1 AND expires_at <= $2 AND ${condition} ORDER BY expires_at OFFSET 0
+  ) AS expired`;
+
+/** One statement each, so that what expired is counted as of the same moment as what there is. */
 const COUNT_ALL = statement<TotalRow>(
   'count_tokens_all',
   `SELECT (SELECT coalesce(sum(count), 0) FROM token_groups WHERE tenant_id = $1)
-        - (SELECT count(*) FROM tokens WHERE tenant_id = $1 AND expires_at <= $2) AS total`,
+        - (${expiredSql('true')}) AS total`,
 );
 const COUNT_BY_GROUPS = statement<TotalRow>(
   'count_tokens_by_groups',
   `SELECT (SELECT coalesce(sum(count), 0) FROM token_groups WHERE tenant_id = $1 AND group_id = ANY ($3::uuid[]))
-        - (SELECT count(*) FROM tokens WHERE tenant_id = $1 AND expires_at <= $2 AND group_id = ANY ($3::uuid[])) AS total`,
+        - (${expiredSql('group_id = ANY ($3::uuid[])')}) AS total`,
 );
 const COUNT_BY_TERM = statement<TotalRow>(
   'count_tokens_by_term',
   `SELECT (SELECT count(*) FROM token_terms WHERE tenant_id = $1 AND term = $3)
-        - (SELECT count(*) FROM tokens WHERE tenant_id = $1 AND expires_at <= $2 AND position($3 IN terms) > 0) AS total`,
+        - (${expiredSql('position($3 IN terms) > 0')}) AS total`,
 );
 
 async function countByGroups(
@@ -150,10 +164,15 @@ function tokensFound(parts: Parts, columns: string, end: string): string {
     return `SELECT ${columns} FROM tokens t WHERE t.tenant_id = $1 AND ${place('t')} AND ${filter} ${end}`;
   }
   const shares = drivers.map(({ by, keysAt }) => {
-    const share = by === 'terms' ? termShare(parts, columns, end) : columnShare(parts, KEY_OF[by].column, columns, end);
+    const share = shareOf(parts, by, columns, end);
     return `SELECT ${columns} FROM unnest(${keysAt}) AS wanted (key) CROSS JOIN LATERAL (${share}) AS t`;
   });
   return shares.join(' UNION ALL ');
+}
+
+function shareOf(parts: Parts, by: Driver['by'], columns: string, end: string): string {
+  if (by === 'terms') return termShare(parts, columns, end);
+  return by === 'ids' ? idShare(parts, columns) : columnShare(parts, KEY_OF[by].column, columns, end);
 }
 
 function columnShare({ filter, place }: Parts, column: string, columns: string, end: string): string {
@@ -162,13 +181,24 @@ function columnShare({ filter, place }: Parts, column: string, columns: string, 
 }
 
 /**
- * Goes along a term's rows and fetches each token by itself. The inner bound of one row changes nothing but the plan: it
- * keeps the planner from walking both tables side by side, which for a rare term would mean all tokens.
+ * One token, asked for as a range of one in the order of the index that finds it. Asked for equality, a planner that knows
+ * nothing of the table yet takes any index that begins with the tenant, and goes through all of its tokens.
+ */
+function idShare({ filter, place }: Parts, columns: string): string {
+  return `SELECT ${columns} FROM tokens t
+    WHERE t.tenant_id = $1 AND t.id >= wanted.key AND t.id <= wanted.key AND ${place('t')} AND ${filter}
+    ORDER BY t.id LIMIT 1`;
+}
+
+/**
+ * Goes along a term's rows and fetches each token by itself: walking both tables side by side would mean all tokens where
+ * the term is rare. A token is a range of one here too.
  */
 function termShare({ filter, place }: Parts, columns: string, end: string): string {
   return `SELECT ${columns} FROM token_terms m CROSS JOIN LATERAL (
       SELECT ${columns} FROM tokens t
-      WHERE t.tenant_id = $1 AND t.created_at = m.created_at AND t.tie = m.tie AND ${filter} LIMIT 1) AS t
+      WHERE t.tenant_id = $1 AND (t.created_at, t.tie) >= (m.created_at, m.tie)
+        AND (t.created_at, t.tie) <= (m.created_at, m.tie) AND ${filter} ${ORDER} LIMIT 1) AS t
     WHERE m.tenant_id = $1 AND m.term = wanted.key AND ${place('m')} ${end.replaceAll(/created_at|tie/g, 'm.$&')}`;
 }
 

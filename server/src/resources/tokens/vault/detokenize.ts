@@ -1,6 +1,7 @@
 import { decide } from '../../../access/decide.js';
 import type { Principal } from '../../../access/principal.js';
 import type { Act } from '../../../audit/entry.js';
+import { createBudget } from '../../../expressions/budget.js';
 import type { Expressions, TokenView } from '../../../expressions/expressions.js';
 import { formatDate } from '../../../kernel/dates.js';
 import { AppError } from '../../../kernel/errors.js';
@@ -58,7 +59,7 @@ export function createDetokenize(options: DetokenizeOptions) {
     const ids = [...new Set(found.flatMap((expression) => referencesOf(expressions, expression)))];
     if (ids.length > options.tokensPerRequestMax) throw tooManyTokens(options.tokensPerRequestMax);
     const tokens = await findAll(principal, act, ids);
-    const budget = expressions.createBudget();
+    const budget = createBudget();
     const present = createPresent(expressions, budget);
     const views = new Map(tokens.map((token) => [token.row.id, viewOf(present, principal, act, token)]));
     const values = found.map(({ path, text }) =>

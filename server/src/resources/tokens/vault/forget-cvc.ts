@@ -1,4 +1,5 @@
 import type { TenantKeys } from '../../../crypto/tenant-keys.js';
+import { createBudget } from '../../../expressions/budget.js';
 import type { Expressions } from '../../../expressions/expressions.js';
 import { AppError } from '../../../kernel/errors.js';
 import type { TokenContent } from '../stored/content.js';
@@ -26,7 +27,7 @@ function lostTerms(
   before: TokenContent,
   after: TokenContent,
 ): ReadonlySet<string> {
-  const budget = expressions.createBudget();
+  const budget = createBudget();
   const evaluate = (expression: string, { data }: TokenContent): unknown => {
     try {
       return expressions.evaluate(expression, { data }, budget);

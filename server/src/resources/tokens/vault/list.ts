@@ -1,6 +1,7 @@
 import { decide } from '../../../access/decide.js';
 import type { Principal } from '../../../access/principal.js';
 import type { Act } from '../../../audit/entry.js';
+import { createBudget } from '../../../expressions/budget.js';
 import type { Expressions } from '../../../expressions/expressions.js';
 import type { CursorScope, Cursors } from '../../../http/cursor.js';
 import type { CursorPagination, OffsetPagination } from '../../../http/pages.js';
@@ -93,7 +94,7 @@ export function createLists(options: ListsOptions): Lists {
     answerOf: (data: TokenBody[]) => T,
   ): Promise<T> {
     const keys = await opener.keysOf(principal.tenantId);
-    const present = createPresent(expressions, expressions.createBudget());
+    const present = createPresent(expressions, createBudget());
     const permission = permissionFor(wanted);
     const tokens: OpenRow[] = rows.map((row) => opener.open(keys, row));
     const data = tokens.map((token) =>

@@ -52,8 +52,18 @@ export function createOpener(options: {
     throw storageUnavailable(new Error('a stored token was changed outside the product'));
   }
 
+  async function keysOf(tenantId: string): Promise<TenantKeys> {
+    try {
+      return await keyring.forTenant(tenantId);
+    } catch (error) {
+      // Its keys are the first thing a deleted tenant loses, and with them its credentials.
+      if (!(error instanceof IntegrityError)) throw error;
+      throw new AppError('invalid_api_key', 'The API key is not valid. Check it, or ask for a new one.');
+    }
+  }
+
   return {
-    keysOf: (tenantId) => keyring.forTenant(tenantId),
+    keysOf,
     open,
     tryOpen,
     async find(tenantId, id, nowMs) {

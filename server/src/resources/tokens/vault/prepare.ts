@@ -1,6 +1,7 @@
 import type { Act } from '../../../audit/entry.js';
 import type { TenantKeys } from '../../../crypto/tenant-keys.js';
-import type { Budget, Expressions } from '../../../expressions/expressions.js';
+import type { Budget } from '../../../expressions/budget.js';
+import type { Expressions } from '../../../expressions/expressions.js';
 import { AppError, validationFailed } from '../../../kernel/errors.js';
 import { newId } from '../../../kernel/ids.js';
 import type { Json } from '../../../kernel/json.js';

@@ -1,5 +1,6 @@
 import type { Transform } from '../../../access/rules.js';
-import type { Budget, Expressions } from '../../../expressions/expressions.js';
+import type { Budget } from '../../../expressions/budget.js';
+import type { Expressions } from '../../../expressions/expressions.js';
 import { formatDate } from '../../../kernel/dates.js';
 import type { Json } from '../../../kernel/json.js';
 import type { TokenBody } from '../schema.js';
