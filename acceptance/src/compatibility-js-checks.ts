@@ -13,3 +13,8 @@ export function isApiError(error: unknown, status: number, field?: string): bool
   if (field !== undefined) assert.ok(Object.hasOwn(Object(problem.errors), field), JSON.stringify(problem));
   return true;
 }
+
+export function traceIdOf(error: unknown): unknown {
+  const data: unknown = error instanceof BasisTheoryApiError ? error.data : undefined;
+  return typeof data === 'object' && data !== null && 'traceId' in data ? data.traceId : undefined;
+}

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { before, describe, it } from 'node:test';
 import { BasisTheory } from '@basis-theory/basis-theory-js';
-import { isApiError } from './compatibility-js-checks.js';
+import { isApiError, traceIdOf } from './compatibility-js-checks.js';
 import { jsTokens } from './compatibility-js-tokens.js';
 import type { Reference } from './compatibility-subject.js';
 import { present, TOKEN_PERMISSIONS } from './compatibility-subject.js';
@@ -19,7 +19,6 @@ const EVERYTHING = {
   permissions: TOKEN_PERMISSIONS,
 };
 
-/** Calls for resources that are not served. */
 const NOT_SERVED = [
   'proxies.create',
   'proxies.delete',
@@ -91,7 +90,7 @@ export function js(reference: () => Reference): void {
     it('reads and changes its tenant, and reads the usage report', async () => {
       const { tenants } = management;
       const was = await tenants.retrieve();
-      const changed = await tenants.update({ name: 'By JS' }, { correlationId: 'order-4711' });
+      const changed = await tenants.update({ name: 'By JS' });
       assert.deepEqual([changed.id, changed.ownerId, changed.name], [was.id, was.ownerId, 'By JS']);
       assert.deepEqual(changed.settings, { fingerprintTokens: 'false', deduplicateTokens: 'false' });
       const { tokenReport } = await tenants.retrieveUsageReport();
@@ -176,6 +175,13 @@ export function js(reference: () => Reference): void {
       assert.deepEqual([collect.applicationType, collect.rules?.[0]?.container], ['public', '/pci/']);
       assert.deepEqual(await applicationTemplates.retrieve(collect.id), collect);
       await assert.rejects(applicationTemplates.retrieve(UNKNOWN_ID), (error) => isApiError(error, 404));
+    });
+
+    it('404 whose body repeats the trace id that the client sent', async () => {
+      await assert.rejects(
+        management.applications.retrieve(UNKNOWN_ID, { correlationId: 'order-4711' }),
+        (error) => isApiError(error, 404) && traceIdOf(error) === 'order-4711',
+      );
     });
 
     it('400 with errors for a permission nobody knows, 403 with the permission that is missing', async () => {

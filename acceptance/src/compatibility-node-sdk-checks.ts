@@ -13,6 +13,10 @@ export function isError(error: unknown, kind: abstract new (...args: never) => E
   return true;
 }
 
+export function statusOf(error: unknown): unknown {
+  return error instanceof BasisTheoryError ? error.statusCode : undefined;
+}
+
 export function traceIdOf(error: unknown): unknown {
   const body: unknown = error instanceof BasisTheoryError ? error.body : undefined;
   return typeof body === 'object' && body !== null && 'trace_id' in body ? body.trace_id : undefined;

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { before, describe, it } from 'node:test';
-import { BasisTheory, BasisTheoryClient } from '@basis-theory/node-sdk';
-import { isError, toArray, traceIdOf } from './compatibility-node-sdk-checks.js';
+import { BasisTheory, BasisTheoryClient, BasisTheoryError } from '@basis-theory/node-sdk';
+import { isError, statusOf, toArray, traceIdOf } from './compatibility-node-sdk-checks.js';
 import { nodeSdkTokens } from './compatibility-node-sdk-tokens.js';
 import type { Reference } from './compatibility-subject.js';
 import { present, TOKEN_PERMISSIONS } from './compatibility-subject.js';
@@ -9,6 +9,7 @@ import type { Calls } from './recorded-client.js';
 import { callsOf, recorded } from './recorded-client.js';
 
 const UNKNOWN_ID = '00000000-0000-4000-8000-00000000dead';
+const KEYS_MAX = 10;
 const HOUR_MS = 3_600_000;
 const EVERYTHING = {
   description: 'All',
@@ -18,7 +19,6 @@ const EVERYTHING = {
   permissions: TOKEN_PERMISSIONS,
 };
 
-/** Calls for resources that are not served. */
 const NOT_SERVED = [
   'accountUpdater.jobs.create',
   'accountUpdater.jobs.get',
@@ -208,6 +208,15 @@ export function nodeSdk(reference: () => Reference): void {
       assert.equal((await holder.applications.getByKey()).id, id);
       assert.equal(await applicationKeys.delete(id, keyId), undefined);
       await assert.rejects(holder.applications.getByKey(), (error) => isError(error, BasisTheory.UnauthorizedError));
+    });
+
+    it('400 for an eleventh key, with a problem that can be read', async () => {
+      const { applications, applicationKeys } = management();
+      const { id } = await applications.create({ name: 'Ten', type: 'public', permissions: ['token:create'] });
+      for (let held = 1; held < KEYS_MAX; held++) await applicationKeys.create(present(id));
+      const refused = applicationKeys.create(present(id));
+      await assert.rejects(refused, (error) => isError(error, BasisTheoryError) && statusOf(error) === 400);
+      assert.equal((await applicationKeys.list(present(id))).length, KEYS_MAX);
     });
 
     it('reads templates', async () => {

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { get } from 'node:http';
 import { after, before, describe, it } from 'node:test';
 import { BasisTheory } from '@basis-theory/basis-theory-js';
 import { BasisTheoryClient, BasisTheoryError } from '@basis-theory/node-sdk';
@@ -6,7 +7,7 @@ import { createClient } from './client.js';
 import { js } from './compatibility-js.js';
 import { isApiError } from './compatibility-js-checks.js';
 import { nodeSdk } from './compatibility-node-sdk.js';
-import { isError } from './compatibility-node-sdk-checks.js';
+import { isError, statusOf } from './compatibility-node-sdk-checks.js';
 import type { Reference } from './compatibility-subject.js';
 import { openReference } from './compatibility-subject.js';
 import { tolerances } from './compatibility-tolerances.js';
@@ -47,13 +48,9 @@ describe('clients written for the reference API', { skip: isForeign }, () => {
   it('reach this machine and nothing else', async () => {
     assert.deepEqual(guard.refused, []);
     assert.deepEqual([...guard.reached], ['localhost']);
-    for (const address of ['http://192.0.2.1/', 'https://service.invalid/']) {
-      await assert.rejects(fetch(address));
-    }
-    assert.deepEqual(guard.refused, ['192.0.2.1', 'service.invalid']);
+    await assert.rejects(fetch('http://192.0.2.1/'));
+    await assert.rejects(fetch('https://service.invalid/'));
+    assert.throws(() => get('http://other.invalid/'), /only this machine/);
+    assert.deepEqual(guard.refused, ['192.0.2.1', 'service.invalid', 'other.invalid']);
   });
 });
-
-function statusOf(error: unknown): unknown {
-  return error instanceof BasisTheoryError ? error.statusCode : undefined;
-}
