@@ -18,7 +18,7 @@ import { fingerprintBytes } from '../stored/fingerprint.js';
 import type { TokenRow } from '../stored/row.js';
 import { granted, subjectOf } from './answer.js';
 import { recordTouched } from './change.js';
-import type { Opener, OpenRow } from './open.js';
+import type { Opener } from './open.js';
 import { createPresent } from './present.js';
 
 /** What is looked for: by the filters of a list, or by the text of a search. */

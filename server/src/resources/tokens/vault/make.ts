@@ -4,7 +4,7 @@ import type { TokenBody } from '../schema.js';
 import type { GrantedToken } from './answer.js';
 import { presentMatch } from './answer.js';
 import { recordTouched } from './change.js';
-import type { Opener, OpenRow } from './open.js';
+import type { Opener } from './open.js';
 import type { Preparation } from './prepare.js';
 import { createPresent } from './present.js';
 import { storeTokens } from './store.js';
