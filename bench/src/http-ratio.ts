@@ -24,7 +24,8 @@ export async function measureHttpRatio(options: HttpRatioOptions): Promise<void>
     const product: number[] = [];
     const floor: number[] = [];
     const p99: number[] = [];
-    const measure = (port: number) => runLoad({ port, request, connections: CONNECTIONS, seconds: options.seconds });
+    const measure = (port: number) =>
+      runLoad({ port, requests: [request], connections: CONNECTIONS, seconds: options.seconds });
     await measure(options.port);
     await measure(bare.port);
     for (let round = 0; round < options.rounds; round += 1) {

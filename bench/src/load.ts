@@ -3,8 +3,8 @@ import { connect } from 'node:net';
 
 export interface LoadOptions {
   readonly port: number;
-  /** The whole request, as it goes over the wire. */
-  readonly request: string;
+  /** Whole requests, as they go over the wire; sent one after the other, and again from the first. */
+  readonly requests: readonly string[];
   readonly connections: number;
   readonly seconds: number;
 }
@@ -29,6 +29,8 @@ const LENGTH = /content-length: *(\d+)/i;
 export async function load(options: LoadOptions): Promise<LoadResult> {
   const latencies: number[] = [];
   let refused = 0;
+  let sent = 0;
+  const nextRequest = (): string => options.requests[sent++ % options.requests.length] ?? '';
   let isOver = false;
   const startedMs = performance.now();
   const sockets = await Promise.all(Array.from({ length: options.connections }, () => open(options.port)));
@@ -72,9 +74,9 @@ export async function load(options: LoadOptions): Promise<LoadResult> {
           return;
         }
         sentMs = performance.now();
-        socket.write(options.request);
+        socket.write(nextRequest());
       });
-      socket.write(options.request);
+      socket.write(nextRequest());
     });
   }
 }

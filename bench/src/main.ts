@@ -5,8 +5,13 @@ import { parseArgs } from 'node:util';
 import { measureHttpRatio } from './http-ratio.js';
 import type { LogTenant } from './log-growth.js';
 import { measureLogGrowth } from './log-growth.js';
+import { sampleMemory } from './memory.js';
 import { runCommand, startProduct } from './processes.js';
+import { printTable } from './report.js';
 import { measureStartTime } from './start-time.js';
+import type { GrownTenant } from './vault-growth.js';
+import { measureVaultGrowth } from './vault-growth.js';
+import { measureVaultRatios } from './vault-ratios.js';
 import { measureWriteRatio } from './write-ratio.js';
 
 /** `npm run bench`: everything on a fresh embedded database. `-- --quick` gives rough figures in a minute. */
@@ -28,6 +33,25 @@ try {
   );
   if (chosen('http')) await measureHttpRatio({ port, key, rounds, seconds });
   if (chosen('write')) await measureWriteRatio({ port, key, tenantId: self.id, socketDir, rounds, seconds });
+  const memory = sampleMemory(product.child.pid ?? 0);
+  if (chosen('vault')) {
+    await measureVaultRatios({ port, socketDir, tenant: await makeVaultTenant(), rounds, seconds, memory });
+  }
+  if (chosen('growth')) {
+    await measureVaultGrowth({
+      port,
+      small: await makeVaultTenant(),
+      large: await makeVaultTenant(),
+      tokensSmall: 1_000,
+      tokensLarge: values.quick ? 50_000 : 1_000_000,
+      samples: values.quick ? 50 : 300,
+      memory,
+    });
+  }
+  if (chosen('vault') || chosen('growth')) {
+    const { seen, peak } = memory.most();
+    printTable('Memory of the API process', ['most seen MB', 'peak MB', 'goal'], [[`${seen}`, `${peak}`, '< 250']]);
+  }
   if (chosen('logs')) {
     await measureLogGrowth({
       port,
@@ -44,9 +68,25 @@ try {
   await rm(dataDir, { recursive: true, force: true });
 }
 
-async function makeLogTenant(): Promise<LogTenant> {
+async function makeVaultTenant(): Promise<GrownTenant> {
+  const { id, key: managementKey } = await makeTenant('management', ['tenant:delete', 'report:read']);
+  const permissions = ['create', 'read', 'search', 'update', 'delete'].map((act) => `token:${act}`);
+  return { id, key: await makeApplication(id, 'private', permissions), managementKey };
+}
+
+function makeLogTenant(): Promise<LogTenant> {
+  return makeTenant('management', ['log:read']);
+}
+
+async function makeTenant(type: string, permissions: readonly string[]): Promise<LogTenant> {
   const id = await runCommand(dataDir, 'tenant', 'create', '--name', 'Benchmark');
-  const words = ['application', 'create', '--tenant', id, '--type', 'management', '--permission', 'log:read', '--json'];
-  const made: { key: string } = JSON.parse(await runCommand(dataDir, ...words));
-  return { id, key: made.key };
+  return { id, key: await makeApplication(id, type, permissions) };
+}
+
+async function makeApplication(tenantId: string, type: string, permissions: readonly string[]): Promise<string> {
+  const words = ['application', 'create', '--tenant', tenantId, '--type', type, '--json'];
+  const made: { key: string } = JSON.parse(
+    await runCommand(dataDir, ...words, ...permissions.flatMap((name) => ['--permission', name])),
+  );
+  return made.key;
 }

@@ -4,6 +4,7 @@ import { open, readFile, rm } from 'node:fs/promises';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import type { BareDriverOptions } from './bare-driver.js';
+import type { BareVaultOptions } from './bare-vault.js';
 import type { LoadOptions, LoadResult } from './load.js';
 
 const START_POLL_MS = 20;
@@ -61,10 +62,17 @@ export async function startBareHttp(
   return { ...stoppable(child), port: Number(await firstMatch(child, /^(\d+)$/)) };
 }
 
-export async function runLoad(options: LoadOptions): Promise<LoadResult> {
-  const child = spawn(process.execPath, [script('load-process'), JSON.stringify(options)], {
+/** The floors of the vault: see bare-vault.ts for what each of them does. */
+export async function startBareVault(options: BareVaultOptions): Promise<Started & { port: number }> {
+  const child = spawn(process.execPath, [script('bare-vault'), JSON.stringify(options)], {
     stdio: ['ignore', 'pipe', 'inherit'],
   });
+  return { ...stoppable(child), port: Number(await firstMatch(child, /^(\d+)$/)) };
+}
+
+export async function runLoad(options: LoadOptions): Promise<LoadResult> {
+  const child = spawn(process.execPath, [script('load-process')], { stdio: ['pipe', 'pipe', 'inherit'] });
+  child.stdin?.end(JSON.stringify(options));
   const result: LoadResult = JSON.parse(await firstMatch(child, /^(\{.*\})$/));
   if (result.refused > 0) throw new Error(`${result.refused} of ${result.requests} requests were refused`);
   return result;

@@ -24,7 +24,7 @@ export async function measureWriteRatio(options: WriteRatioOptions): Promise<voi
   for (let round = 0; round <= options.rounds; round += 1) {
     const { socketDir, tenantId, seconds } = options;
     const below = await runBareDriver({ socketDir, tenantIds: [tenantId], callers: CONNECTIONS, seconds });
-    const ours = await runLoad({ port: options.port, request, connections: CONNECTIONS, seconds });
+    const ours = await runLoad({ port: options.port, requests: [request], connections: CONNECTIONS, seconds });
     // The first round only warms up.
     if (round === 0) continue;
     product.push(ours.perSecond);

@@ -27,8 +27,8 @@ CREATE TABLE tokens (
   -- When the verification code has to be gone from the sealed record.
   cvc_expires_at timestamptz(3),
   fingerprint bytea,
-  -- Keyed hashes of search indexes and metadata, to find this token's rows in token_terms again.
-  terms bytea[] NOT NULL,
+  -- Keyed hashes of search indexes and metadata, one behind the other, to find this token's rows in token_terms again.
+  terms bytea NOT NULL,
   data_version integer NOT NULL,
   sealed bytea NOT NULL,
   PRIMARY KEY (tenant_id, id)

@@ -1,9 +1,11 @@
 import { randomBytes } from 'node:crypto';
-import type { Credential } from './access/authenticate.js';
 import { createAuthenticate } from './access/authenticate.js';
-import { ensureLogPartitions } from './audit/partitions.js';
+import type { Credential } from './access/credential.js';
+import { backgroundJobs } from './background.js';
 import type { Config } from './config.js';
 import type { Core } from './core.js';
+import { createExpressions } from './expressions/expressions.js';
+import { createRunOnce } from './http/idempotency.js';
 import { operatorRoutes } from './http/operator-routes.js';
 import { createRequestAudit } from './http/request-audit.js';
 import type { HttpServer } from './http/server.js';
@@ -14,8 +16,10 @@ import type { Clock } from './kernel/clock.js';
 import { storageUnavailable } from './kernel/errors.js';
 import { createMemoryCounter } from './limits/memory-counter.js';
 import { addGauges, observers } from './observers.js';
+import type { AccessHooks } from './resources/applications/index.js';
 import type { TenantBody } from './resources/tenants/index.js';
-import { createTenants, purgeOneBatch } from './resources/tenants/index.js';
+import { createTenants } from './resources/tenants/index.js';
+import { createOpener } from './resources/tokens/index.js';
 import { tenantApiRoutes } from './resources.js';
 import { listenForChanges } from './storage/changes.js';
 import { createMemory } from './storage/memory.js';
@@ -41,8 +45,6 @@ export interface App {
 }
 
 const REMEMBERED_MAX = 10_000;
-const PURGE_REST_MS = 5_000;
-const PARTITIONS_REST_MS = 3_600_000;
 
 /** Builds everything once, by hand, and hands each part what it needs. */
 export function createApp(options: AppOptions): App {
@@ -87,10 +89,28 @@ export function createApp(options: AppOptions): App {
       jobs?.wake('purge');
     },
   });
+  const accessHooks: AccessHooks = {
+    forgetAccess: credentialMemory.forgetTenant,
+    onSecurity: ({ event, ...story }, act) =>
+      log.security.warn({ event, ...story, actor: act.actor?.id, traceId: act.traceId }, 'access changed'),
+    onIntegrityFault: (story) =>
+      log.security.error({ event: 'integrity_fault', ...story }, 'stored rights were altered'),
+  };
+  const expressions = createExpressions();
+  const opener = createOpener({
+    database,
+    keyring: keyStore.keyring,
+    onIntegrityFault: (story) =>
+      log.security.error({ event: 'integrity_fault', ...story }, 'a stored token was altered'),
+  });
   const tenantRoutes = tenantApiRoutes({
+    opener,
+    expressions,
+    tokensPerRequestMax: config.tokensPerRequestMax,
     database,
     systemKeys: keyStore.systemKeys,
     tenants,
+    accessHooks,
     includedMonthlyActiveTokens: config.includedMonthlyActiveTokens,
   });
   const checkReady = async (): Promise<void> => {
@@ -111,19 +131,17 @@ export function createApp(options: AppOptions): App {
       clock,
       pepper: keyStore.systemKeys.apiKeyPepper,
       rowMacKey: keyStore.systemKeys.rowMac,
-      onIntegrityFault: (story) =>
-        log.security.error({ event: 'integrity_fault', ...story }, 'application rights were altered'),
+      sessionGrants: config.sessionGrants,
+      onIntegrityFault: accessHooks.onIntegrityFault,
     }),
+    runOnce: createRunOnce({ database, keyring: keyStore.keyring, clock }),
     auditRequest: config.audit === 'full' ? createRequestAudit(database) : undefined,
     ...observers(options),
   });
 
   jobs = startJobs({
     database,
-    jobs: [
-      { name: 'purge', restMs: PURGE_REST_MS, step: () => purgeOneBatch(database, clock.nowMs()) },
-      { name: 'log-partitions', restMs: PARTITIONS_REST_MS, step: () => ensureLogPartitions(database, clock.nowMs()) },
-    ],
+    jobs: backgroundJobs({ database, opener, expressions, clock }),
     onFault: (name, error) => log.main.warn({ job: name, err: error }, 'job failed, will try again'),
   });
 

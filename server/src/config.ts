@@ -109,6 +109,18 @@ export const SETTINGS = {
     about: 'Monthly active tokens the plan of a tenant includes, shown in its usage report',
     parse: integerBetween(0, Number.MAX_SAFE_INTEGER),
   }),
+  sessionGrants: setting({
+    name: 'STRONGROOM_SESSION_GRANTS',
+    fallback: 'held',
+    about: '`any` lets a session do more than the Application that authorized it; `held` does not',
+    parse: oneOf(['held', 'any']),
+  }),
+  tokensPerRequestMax: setting({
+    name: 'STRONGROOM_TOKENS_PER_REQUEST_MAX',
+    fallback: '100',
+    about: 'Tokens one tokenize or detokenize request may be about',
+    parse: integerBetween(1, 10_000),
+  }),
   bootstrapApiKey: setting({
     name: 'STRONGROOM_BOOTSTRAP_API_KEY',
     fallback: undefined,

@@ -16,6 +16,7 @@ const RANK: Readonly<Record<string, number>> = {
   limits: 3,
   telemetry: 3,
   jobs: 3,
+  expressions: 3,
   http: 4,
   resources: 5,
   rotation: 5.5,
@@ -23,6 +24,7 @@ const RANK: Readonly<Record<string, number>> = {
   config: 6,
   core: 7,
   observers: 7.5,
+  background: 7.5,
   'first-start': 8,
   app: 8,
   commands: 9,
@@ -32,7 +34,11 @@ const RANK: Readonly<Record<string, number>> = {
 const LIST_OF_SLICES = 'resources.ts';
 
 /** Slices that may use another slice, through its index. */
-const SLICE_PAIRS: readonly string[] = [];
+const SLICE_PAIRS: readonly string[] = [
+  'application-templates -> applications',
+  'sessions -> applications',
+  'tokens -> reports',
+];
 
 const LINES_MAX = 400;
 const README_LINES_MAX = 20;

@@ -3,17 +3,18 @@ import { crc32 } from 'node:zlib';
 import { Secret } from '../kernel/secret.js';
 import type { ApplicationType } from './permissions.js';
 
-const PREFIX = { public: 'key_pub_', private: 'key_pvt_', management: 'key_mgt_' } as const;
+const PREFIX = { public: 'key_pub_', private: 'key_pvt_', management: 'key_mgt_', session: 'key_ses_' } as const;
 const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 const RANDOM_LENGTH = 26;
 const CHECKSUM_LENGTH = 6;
 const KEY_LENGTH = 8 + RANDOM_LENGTH + CHECKSUM_LENGTH;
-const KEY_PATTERN = /^key_(pub|pvt|mgt)_[0-9A-Za-z]{32}$/;
+const KEY_PATTERN = /^key_(pub|pvt|mgt|ses)_[0-9A-Za-z]{32}$/;
+export const NONCE_LENGTH = 22;
 /** Any credential of ours or a root key, wherever it stands in a text. */
 const SECRET_ANYWHERE = /key_(pub|pvt|mgt|ses|prx)_[0-9A-Za-z]{32}|rk1_[0-9A-Za-z_-]{43}/;
 
 /** A new key: 26 random characters (154 bits) and a checksum, so that a typo is refused without a look-up. */
-export function generateApiKey(type: ApplicationType): Secret<string> {
+export function generateApiKey(type: ApplicationType | 'session'): Secret<string> {
   const body = PREFIX[type] + randomBase62(RANDOM_LENGTH);
   return new Secret(body + checksumOf(body));
 }
@@ -30,6 +31,15 @@ export function applicationTypeOfKey(text: string): ApplicationType | undefined 
   if (text.startsWith(PREFIX.public)) return 'public';
   if (text.startsWith(PREFIX.private)) return 'private';
   return text.startsWith(PREFIX.management) ? 'management' : undefined;
+}
+
+export function isSessionKey(text: string): boolean {
+  return text.startsWith(PREFIX.session);
+}
+
+/** What a session is authorized by: 131 random bits that work once. */
+export function generateNonce(): Secret<string> {
+  return new Secret(randomBase62(NONCE_LENGTH));
 }
 
 /** Does the text hold something that looks like a key? Such text is never written to a log. */

@@ -61,3 +61,8 @@ export function mayHold(type: ApplicationType, permission: Permission): boolean 
 export function permissionsOf(type: ApplicationType): Permission[] {
   return PERMISSIONS.map((p) => p.type).filter((permission) => mayHold(type, permission));
 }
+
+/** Permissions on tokens: the only ones a rule can list and a session can have. */
+export function isTokenPermission(permission: Permission): boolean {
+  return permission.startsWith('token:');
+}

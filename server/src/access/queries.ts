@@ -1,13 +1,18 @@
 import type { SystemTx } from '../storage/scope.js';
 import { statement } from '../storage/statement.js';
 
-export interface CredentialRow {
-  readonly tenant_id: string;
+/** What of an application row its rights are read from. */
+export interface ApplicationRights {
   readonly application_id: string;
   readonly type: string;
   readonly permissions: string[];
+  readonly rules: string;
   readonly mac: Buffer;
   readonly application_expires_at: Date | null;
+}
+
+export interface CredentialRow extends ApplicationRights {
+  readonly tenant_id: string;
   readonly key_id: string;
   readonly key_mac: Buffer;
   readonly key_expires_at: Date | null;
@@ -15,7 +20,7 @@ export interface CredentialRow {
 
 const FIND_CREDENTIAL_BY_HASH = statement<CredentialRow>(
   'find_credential_by_hash',
-  `SELECT a.tenant_id, a.id AS application_id, a.type, a.permissions, a.mac,
+  `SELECT a.tenant_id, a.id AS application_id, a.type, a.permissions, a.rules, a.mac,
           a.expires_at AS application_expires_at, k.id AS key_id, k.mac AS key_mac, k.expires_at AS key_expires_at
    FROM api_keys k
    JOIN applications a ON a.tenant_id = k.tenant_id AND a.id = k.application_id
@@ -26,4 +31,35 @@ const FIND_CREDENTIAL_BY_HASH = statement<CredentialRow>(
 export async function findCredentialByHash(tx: SystemTx, hash: Buffer): Promise<CredentialRow | undefined> {
   const [found] = await tx.run(FIND_CREDENTIAL_BY_HASH, [hash]);
   return found;
+}
+
+/** A session together with one of the applications it lives by: its creator, and whoever authorized it. */
+export interface SessionCredentialRow extends ApplicationRights {
+  readonly tenant_id: string;
+  readonly session_id: string;
+  readonly nonce_hash: Buffer;
+  readonly created_by: string;
+  readonly authorized_by: string | null;
+  readonly session_permissions: string[];
+  readonly session_rules: string;
+  readonly session_mac: Buffer;
+  readonly session_expires_at: Date;
+}
+
+const FIND_SESSION_BY_HASH = statement<SessionCredentialRow>(
+  'find_session_by_hash',
+  `SELECT s.tenant_id, s.id AS session_id, s.nonce_hash, s.created_by, s.authorized_by,
+          s.permissions AS session_permissions, s.rules AS session_rules, s.mac AS session_mac,
+          s.expires_at AS session_expires_at, a.id AS application_id, a.type, a.permissions, a.rules, a.mac,
+          a.expires_at AS application_expires_at
+   FROM sessions s
+   JOIN applications a ON a.tenant_id = s.tenant_id AND a.id IN (s.created_by, s.authorized_by)
+   JOIN tenants t ON t.id = s.tenant_id AND t.deleted_at IS NULL
+   WHERE s.hash = $1
+   LIMIT 10`,
+);
+
+/** One row for each application the session lives by. */
+export async function findSessionByHash(tx: SystemTx, hash: Buffer): Promise<SessionCredentialRow[]> {
+  return tx.run(FIND_SESSION_BY_HASH, [hash]);
 }

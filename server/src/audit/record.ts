@@ -1,41 +1,68 @@
 import { AppError, storageUnavailable } from '../kernel/errors.js';
 import { newOrderedId } from '../kernel/ids.js';
+import { bulkWrite } from '../storage/bulk.js';
 import type { TenantTx } from '../storage/scope.js';
+import type { Value } from '../storage/statement.js';
 import { statement } from '../storage/statement.js';
 import type { Act, Entry } from './entry.js';
 import { EVENTS } from './events.js';
 
-const INSERT_LOG = statement<never>(
-  'insert_log',
-  `INSERT INTO logs (tenant_id, created_at, id, actor_type, actor_id, entity_type, entity_id, operation, message,
-                     outcome, source_address, trace_id)
-   VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)`,
+interface LogInsert {
+  readonly tenantId: string;
+  readonly act: Act;
+  readonly entry: Entry;
+}
+
+const INSERT_LOGS = bulkWrite<LogInsert>(
+  statement(
+    'insert_logs',
+    `INSERT INTO logs (tenant_id, created_at, id, actor_type, actor_id, entity_type, entity_id, operation, message,
+                       outcome, source_address, trace_id)
+     SELECT tenant_id, created_at, id, actor_type, actor_id, entity_type, entity_id, operation, message, outcome,
+            source_address, trace_id
+     FROM unnest($1::uuid[], $2::timestamptz[], $3::uuid[], $4::text[], $5::uuid[], $6::text[], $7::text[], $8::text[],
+                 $9::text[], $10::text[], $11::text[], $12::text[])
+       AS given (tenant_id, created_at, id, actor_type, actor_id, entity_type, entity_id, operation, message, outcome,
+                 source_address, trace_id)`,
+  ),
+  90,
+  columnsOf,
 );
 
+function columnsOf(rows: readonly LogInsert[]): Value[] {
+  const at = rows.map(({ act }) => act.atMs);
+  const event = ({ entry }: LogInsert) => EVENTS[entry.event];
+  return [
+    rows.map(({ tenantId }) => tenantId),
+    at.map((ms) => new Date(ms).toISOString()),
+    at.map(newOrderedId),
+    rows.map(({ act }) => act.actor?.type ?? null),
+    rows.map(({ act }) => act.actor?.id ?? null),
+    rows.map((row) => row.entry.entityType ?? event(row).entityType),
+    rows.map(({ entry }) => entry.entityId),
+    rows.map((row) => event(row).operation),
+    rows.map((row) => event(row).message),
+    rows.map(({ entry }) => entry.outcome),
+    rows.map(({ act }) => act.sourceAddress ?? null),
+    rows.map(({ act }) => act.traceId ?? null),
+  ];
+}
+
 /**
- * Writes one entry into the transaction of the change it is about: both are committed, or neither. Taking an open
+ * Writes entries into the transaction of the change they are about: both are committed, or neither. Taking an open
  * transaction is the point; there is no other way to write an entry. Whatever keeps an entry from being written (a right
  * taken away, a month without a partition) means the log store cannot be used, and the request fails closed.
  */
-export async function record(tx: TenantTx, act: Act, entry: Entry): Promise<void> {
-  const event = EVENTS[entry.event];
-  const values = [
-    tx.tenantId,
-    new Date(act.atMs),
-    newOrderedId(act.atMs),
-    act.actor?.type ?? null,
-    act.actor?.id ?? null,
-    entry.entityType ?? event.entityType,
-    entry.entityId,
-    event.operation,
-    event.message,
-    entry.outcome,
-    act.sourceAddress ?? null,
-    act.traceId ?? null,
-  ];
+export async function recordAll(tx: TenantTx, act: Act, entries: readonly Entry[]): Promise<void> {
+  if (entries.length === 0) return;
+  const rows = entries.map((entry) => ({ tenantId: tx.tenantId, act, entry }));
   try {
-    await tx.run(INSERT_LOG, values);
+    await tx.gather(INSERT_LOGS, rows);
   } catch (error) {
     throw error instanceof AppError ? error : storageUnavailable(error);
   }
+}
+
+export async function record(tx: TenantTx, act: Act, entry: Entry): Promise<void> {
+  await recordAll(tx, act, [entry]);
 }

@@ -8,11 +8,15 @@ const MEDIA_TYPE = /^application\/(json|[A-Za-z0-9!#$&^_.+-]+\+json)$/i;
 const PATCH_MEDIA_TYPE = /^application\/(json|merge-patch\+json)$/i;
 
 /** Reads a JSON body. Nothing sent is undefined, whatever the content type says. */
-export async function readJsonBody(request: IncomingMessage, response: ServerResponse): Promise<unknown> {
-  refuseTooLong(request, BODY_BYTES_MAX);
+export async function readJsonBody(
+  request: IncomingMessage,
+  response: ServerResponse,
+  bytesMax: number,
+): Promise<unknown> {
+  refuseTooLong(request, bytesMax);
   // Whoever asked first is told to go on only now: the rights are known and the length is fine.
   if (request.headers.expect !== undefined) response.writeContinue();
-  const bytes = await readBytes(request, BODY_BYTES_MAX);
+  const bytes = await readBytes(request, bytesMax);
   if (bytes.length === 0) return undefined;
   refuseOtherMedia(request);
   return parseJsonBody(bytes);

@@ -52,6 +52,7 @@ export function createGate(options: GateOptions): Gate {
         startedAtMs: clock.monotonicMs(),
         route: 'none',
         principal: undefined,
+        turn: undefined,
       };
     },
     count(request, context, pathname) {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { Validator } from '@seriousme/openapi-schema-validator';
-import { tenantApiRoutes } from '../resources.js';
+import { idleRoutes } from '../testing/idle-routes.js';
 import type { TestApp } from '../testing/test-app.js';
 import { startTestApp } from '../testing/test-app.js';
 import { VERSION } from '../version.js';
@@ -48,15 +48,8 @@ describe('the API document', () => {
   let routes: readonly RouteRecord[];
   before(async () => {
     app = await startTestApp();
-    const { database, keyStore } = app;
     const refuse = () => Promise.reject(new Error('nothing is called here'));
-    const tenants = { get: refuse, update: refuse, delete: refuse };
-    const tenantRoutes = tenantApiRoutes({
-      database,
-      systemKeys: keyStore.systemKeys,
-      tenants,
-      includedMonthlyActiveTokens: 0,
-    });
+    const tenantRoutes = idleRoutes(app);
     routes = [...tenantRoutes, ...operatorRoutes({ version: VERSION, checkReady: refuse }, tenantRoutes)];
     const answer = await app.call('GET', '/openapi.json');
     assert.equal(answer.status, 200);
@@ -92,14 +85,15 @@ describe('the API document', () => {
       const expected = [route.status, 400, 408, 429, 431, 500, 503, ...failuresOf(route).keys()];
       if (route.permission !== 'public') expected.push(401);
       if (route.permission !== 'public' && route.permission !== 'any key') expected.push(403);
-      if (route.body) expected.push(413, 415);
+      if (['POST', 'PUT', 'PATCH'].includes(route.method)) expected.push(409);
+      if (route.body || route.anyBody) expected.push(413, 415);
       if (route.path.includes(':')) expected.push(404);
       const statuses = [...new Set(expected)].map(String).sort();
       assert.deepEqual(Object.keys(responses).sort(), statuses, title);
       for (const [status, response] of Object.entries(responses)) {
         const types = Object.keys(response.content ?? {});
         if (Number(status) >= 400) assert.deepEqual(types, ['application/problem+json'], `${title} ${status}`);
-        else assert.deepEqual(types, route.status === 204 ? [] : ['application/json'], `${title} ${status}`);
+        else assert.deepEqual(types, route.response ? ['application/json'] : [], `${title} ${status}`);
       }
     }
   });
@@ -161,14 +155,21 @@ describe('the API document', () => {
   });
 
   it('names every query parameter', () => {
-    const parameters = (path: string) => document.paths[path]?.get?.parameters.map(({ name }) => name).sort();
+    const parameters = (path: string, method = 'get') =>
+      document.paths[path]?.[method]?.parameters.map(({ name }) => name).sort();
     assert.deepEqual(parameters('/permissions'), ['application_type']);
     const filters = ['end_date', 'entity_id', 'entity_type', 'include', 'page', 'size', 'start', 'start_date'];
     assert.deepEqual(parameters('/logs'), filters);
     assert.deepEqual(parameters('/tenants/self'), []);
+    assert.deepEqual(parameters('/tenants/self', 'put'), ['SVC-IDEMPOTENCY-KEY']);
+    assert.deepEqual(parameters('/tenants/self', 'delete'), []);
   });
 
   it('asks for a body exactly where one is read', () => {
-    for (const route of routes) assert.equal(operationOf(route)?.requestBody?.required, route.body && true, route.path);
+    for (const route of routes) {
+      const isRead = route.body !== undefined || route.anyBody === true;
+      const expected = isRead ? !route.optionalBody : undefined;
+      assert.equal(operationOf(route)?.requestBody?.required, expected, route.path);
+    }
   });
 });

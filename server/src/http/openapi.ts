@@ -1,6 +1,8 @@
+import type { Requirement } from '../access/authorize.js';
 import type { ErrorCode } from '../kernel/errors.js';
 import { ERROR_CATALOGUE } from '../kernel/errors.js';
 import type { RouteRecord } from './route.js';
+import { keepsAnswer, takesBody } from './route.js';
 import { ERROR_MESSAGE } from './schema.js';
 
 type Json = Record<string, unknown>;
@@ -27,6 +29,14 @@ const PROBLEM: Json = {
       additionalProperties: { type: 'array', items: { type: 'string' } },
     },
   },
+};
+
+const IDEMPOTENCY_KEY: Json = {
+  name: 'SVC-IDEMPOTENCY-KEY',
+  in: 'header',
+  required: false,
+  description: 'Repeating a request with the same key gives the first answer again, for 24 hours, and does nothing.',
+  schema: { type: 'string', minLength: 1, maxLength: 200, pattern: '^[\\x21-\\x7e]+$' },
 };
 
 const OWN_FORMATS: ReadonlySet<unknown> = new Set(['text', 'name', 'iso-date']);
@@ -68,16 +78,25 @@ function operationOf(route: RouteRecord, schemas: Json): Json {
     security: route.permission === 'public' ? [] : [{ apiKey: [] }],
     ...(route.permission !== 'public' && { 'x-permission': route.permission }),
     parameters: parametersOf(route, schemas),
-    ...(route.body && {
-      requestBody: { required: true, content: { 'application/json': { schema: publish(route.body, schemas) } } },
-    }),
+    ...(takesBody(route) && { requestBody: requestBodyOf(route, schemas) }),
     responses,
   };
 }
 
+function requestBodyOf(route: RouteRecord, schemas: Json): Json {
+  const schema = route.body ? publish(route.body, schemas) : { description: 'Any JSON value.' };
+  return { required: !route.optionalBody, content: { 'application/json': { schema } } };
+}
+
 function successOf(route: RouteRecord, schemas: Json): Json {
-  if (!route.response) return { description: 'Done; no body.' };
-  return { description: 'Success.', content: { 'application/json': { schema: publish(route.response, schemas) } } };
+  const headers = route.location && {
+    Location: { description: 'Path of what was made.', schema: { type: 'string' } },
+  };
+  return {
+    description: route.response ? 'Success.' : 'Done; no body.',
+    ...(headers && { headers }),
+    ...(route.response && { content: { 'application/json': { schema: publish(route.response, schemas) } } }),
+  };
 }
 
 /** Every status the route can answer with, from its record alone. */
@@ -92,9 +111,11 @@ export function failuresOf(route: RouteRecord): Map<number, ErrorCode[]> {
     'storage_unavailable',
   ];
   if (route.permission !== 'public') codes.push('missing_api_key', 'invalid_api_key');
-  if (route.permission !== 'public' && route.permission !== 'any key') codes.push('permission_denied');
-  if (route.query || route.body) codes.push('validation_failed');
-  if (route.body) codes.push('malformed_json', 'payload_too_large', 'unsupported_media_type');
+  const denial = denialOf(route.permission);
+  if (denial) codes.push(denial);
+  if (keepsAnswer(route)) codes.push('idempotency_in_flight');
+  if (route.query || route.readQuery || takesBody(route)) codes.push('validation_failed');
+  if (takesBody(route)) codes.push('malformed_json', 'payload_too_large', 'unsupported_media_type');
   if (route.path.includes(':')) codes.push('not_found');
   codes.push(...(route.failures ?? []));
   const byStatus = new Map<number, ErrorCode[]>();
@@ -103,6 +124,11 @@ export function failuresOf(route: RouteRecord): Map<number, ErrorCode[]> {
     byStatus.set(status, [...(byStatus.get(status) ?? []), code]);
   }
   return new Map([...byStatus].sort(([a], [b]) => a - b));
+}
+
+function denialOf(requirement: Requirement): ErrorCode | undefined {
+  if (requirement === 'public' || requirement === 'any key') return undefined;
+  return requirement.endsWith(' application key') ? 'wrong_application_type' : 'permission_denied';
 }
 
 function failureOf(codes: readonly ErrorCode[]): Json {
@@ -124,7 +150,7 @@ function parametersOf(route: RouteRecord, schemas: Json): Json[] {
     const { description, ...rest } = publish(schema, schemas) as Json; // A published schema is an object.
     return { name, in: 'query', required: false, ...(description !== undefined && { description }), schema: rest };
   });
-  return [...inPath, ...inQuery];
+  return [...inPath, ...inQuery, ...(keepsAnswer(route) ? [IDEMPOTENCY_KEY] : [])];
 }
 
 /** A copy fit for the document: titled schemas become components, our own notes and formats are left out. */

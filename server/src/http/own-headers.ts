@@ -8,6 +8,8 @@ export interface OwnHeaders {
   readonly prefix: string;
   readonly apiKey: string | undefined;
   readonly traceId: string | undefined;
+  /** As sent; it is looked at only where it counts. */
+  readonly idempotencyKey: string | undefined;
   readonly forwardedFor: string | undefined;
   readonly expect: string | undefined;
   readonly transferEncoding: string | undefined;
@@ -60,6 +62,8 @@ export function createOwnHeaders(prefixes: readonly string[]): ReadOwnHeaders {
     let apiKeyRank = prefixes.length;
     let traceId: string | undefined;
     let traceIdRank = prefixes.length;
+    let idempotencyKey: string | undefined;
+    let idempotencyKeyRank = prefixes.length;
     let forwardedFor: string | undefined;
     let expect: string | undefined;
     let transferEncoding: string | undefined;
@@ -86,6 +90,10 @@ export function createOwnHeaders(prefixes: readonly string[]): ReadOwnHeaders {
         } else if (known.suffix === 'trace-id' && isAgain && known.rank === traceIdRank) {
           // Two of them are none: joined they are not a trace id, and a new one is made.
           traceId = undefined;
+        } else if (known.suffix === 'idempotency-key' && known.rank <= idempotencyKeyRank) {
+          // Two of them are refused where they count: joined they are no key.
+          idempotencyKey = isAgain ? `${idempotencyKey}, ${value}` : value;
+          idempotencyKeyRank = known.rank;
         }
       } else if (known.name === 'host') hasHost = true;
       else if (known.name === 'upgrade') hasUpgrade = true;
@@ -94,6 +102,18 @@ export function createOwnHeaders(prefixes: readonly string[]): ReadOwnHeaders {
       else if (known.name === 'transfer-encoding') transferEncoding = isAgain ? `${transferEncoding}, ${value}` : value;
     }
     const prefix = prefixes[prefixRank] ?? first;
-    return { prefix, apiKey, traceId, forwardedFor, expect, transferEncoding, hasHost, hasUpgrade, repeated, bytes };
+    return {
+      prefix,
+      apiKey,
+      traceId,
+      idempotencyKey,
+      forwardedFor,
+      expect,
+      transferEncoding,
+      hasHost,
+      hasUpgrade,
+      repeated,
+      bytes,
+    };
   };
 }

@@ -1,17 +1,21 @@
-import fastJson from 'fast-json-stringify';
 import type { Authenticate } from '../access/authenticate.js';
 import { authorize } from '../access/authorize.js';
 import type { Principal } from '../access/principal.js';
 import type { Act } from '../audit/entry.js';
 import type { Clock } from '../kernel/clock.js';
 import { AppError } from '../kernel/errors.js';
-import { readJsonBody } from './body.js';
+import { Secret } from '../kernel/secret.js';
+import { createAnswerer } from './answer.js';
+import { BODY_BYTES_MAX, readJsonBody } from './body.js';
 import type { BodyWaits } from './body-waits.js';
-import type { RequestContext } from './context.js';
+import type { RequestContext, Turn } from './context.js';
+import type { Keep, KeyedRequest, RunOnce } from './idempotency.js';
+import { Incoming } from './incoming.js';
+import type { QueryInput } from './read-input.js';
 import { createInputReader } from './read-input.js';
 import type { Exchange, Responder } from './respond.js';
-import type { RouteRecord } from './route.js';
-import { Rendered } from './route.js';
+import type { Params, RouteRecord } from './route.js';
+import { keepsAnswer, takesBody } from './route.js';
 
 export interface PrepareOptions {
   readonly clock: Clock;
@@ -19,13 +23,25 @@ export interface PrepareOptions {
   /** Writes the entries of full auditing; resolves once they are durable. Undefined when auditing is standard. */
   readonly auditRequest: AuditRequest | undefined;
   readonly bodies: BodyWaits;
+  readonly runOnce: RunOnce;
   readonly onUnauthenticated: (context: RequestContext, error: AppError) => void;
+  /** Told of every failure that is ours, with its inside story. */
+  readonly onFault: (error: unknown, traceId: string) => void;
 }
 
-export type AuditRequest = (principal: Principal, act: Act, route: RouteRecord, isDenied: boolean) => Promise<void>;
+/** Something full auditing has an entry for. */
+export interface AuditedRequest {
+  readonly route: RouteRecord;
+  readonly params: Params;
+  readonly principal: Principal;
+  readonly act: Act;
+  readonly isDenied: boolean;
+}
+
+export type AuditRequest = (request: AuditedRequest) => Promise<void>;
 
 /** Runs a request through its route. Resolves, or returns, once it is answered. */
-export type RouteRunner = (exchange: Exchange, rawQuery: string) => void | Promise<void>;
+export type RouteRunner = (exchange: Exchange, rawQuery: string, params: Params) => void | Promise<void>;
 
 /** Public routes have nobody behind them; their handlers do not look. */
 const NOBODY: Principal = {
@@ -37,33 +53,37 @@ const NOBODY: Principal = {
   grants: [],
 };
 
+const NO_QUERY: QueryInput = { query: {}, filters: undefined };
+
 /**
  * Makes a route record runnable. Rights come before any byte of the body is read. What can be answered at once is
  * answered without a promise: on the busiest routes that is a tenth of the time.
  */
 export function prepareRoute(route: RouteRecord, options: PrepareOptions, respond: Responder): RouteRunner {
-  const read = createInputReader({
-    ...(route.query && { query: route.query }),
-    ...(route.body && { body: route.body }),
-  });
-  // The serialiser is built from the response schema: a field that is not declared there has no way out.
-  const serialise = route.response ? fastJson(route.response) : undefined;
+  const read = createInputReader(route);
+  const readsQuery = route.query !== undefined || route.readQuery !== undefined;
+  const readsBody = takesBody(route);
+  const bodyBytesMax = route.bodyBytesMax ?? BODY_BYTES_MAX;
+  const answerer = createAnswerer(route, respond);
   const name = `${route.method} ${route.path}`;
+  const isKeeping = keepsAnswer(route);
 
   function answer(exchange: Exchange, value: unknown): void {
-    if (value instanceof Rendered) respond.json(exchange, route.status, value.json);
-    else if (serialise) respond.json(exchange, route.status, serialise(value));
-    else respond.empty(exchange, route.status, []);
+    const kept = exchange.context.turn?.kept;
+    // The first answer goes out as it was stored, so that a replay cannot differ from it.
+    if (kept) answerer.replay(exchange, kept);
+    else answerer.send(exchange, value);
   }
 
-  function handle(exchange: Exchange, rawQuery: string, body: unknown): void | Promise<void> {
+  function handle(exchange: Exchange, rawQuery: string, params: Params, body: unknown): void | Promise<void> {
     const { context } = exchange;
     const principal = context.principal ?? NOBODY;
-    const query = route.query ? read.query(rawQuery) : {};
+    const { query, filters } = readsQuery ? read.query(rawQuery) : NO_QUERY;
     const act = actOf(context, options.clock);
-    const result = route.handle({ principal, act, query, body });
+    const result = route.handle(new Incoming(context, principal, act, params, query, filters, body));
     if (options.auditRequest && route.audit?.onRead) {
-      return auditThenAnswer(options.auditRequest, exchange, principal, act, result);
+      const audited = { route, params, principal, act, isDenied: false };
+      return auditThenAnswer(options.auditRequest, exchange, audited, result);
     }
     if (result instanceof Promise) return result.then((value) => answer(exchange, value));
     answer(exchange, result);
@@ -72,37 +92,75 @@ export function prepareRoute(route: RouteRecord, options: PrepareOptions, respon
   async function auditThenAnswer(
     audit: AuditRequest,
     exchange: Exchange,
-    principal: Principal,
-    act: Act,
+    audited: AuditedRequest,
     result: unknown,
   ): Promise<void> {
     const value = await result;
-    await audit(principal, act, route, false);
+    await audit(audited);
     answer(exchange, value);
   }
 
-  async function readThenHandle(exchange: Exchange, rawQuery: string): Promise<void> {
+  async function readThenHandle(exchange: Exchange, rawQuery: string, params: Params): Promise<void> {
     const { request, response, context } = exchange;
-    const body = await options.bodies.during(context.limitKey, () => readJsonBody(request, response));
-    await handle(exchange, rawQuery, read.body(body));
+    const body = await options.bodies.during(context.limitKey, () => readJsonBody(request, response, bodyBytesMax));
+    await handle(exchange, rawQuery, params, read.body(body));
   }
 
-  function admit(exchange: Exchange, rawQuery: string, principal: Principal): void | Promise<void> {
+  function admit(exchange: Exchange, rawQuery: string, params: Params, principal: Principal): void | Promise<void> {
     const { context } = exchange;
     context.principal = principal;
     try {
       authorize(principal, route.permission);
     } catch (denied) {
       if (!options.auditRequest || !route.audit) throw denied;
-      return options.auditRequest(principal, actOf(context, options.clock), route, true).then(() => {
+      const act = actOf(context, options.clock);
+      return options.auditRequest({ route, params, principal, act, isDenied: true }).then(() => {
         throw denied;
       });
     }
-    return enter(exchange, rawQuery);
+    return enter(exchange, rawQuery, params);
   }
 
-  function enter(exchange: Exchange, rawQuery: string): void | Promise<void> {
-    return route.body ? readThenHandle(exchange, rawQuery) : handle(exchange, rawQuery, undefined);
+  function enter(exchange: Exchange, rawQuery: string, params: Params): void | Promise<void> {
+    if (isKeeping && exchange.context.headers.idempotencyKey !== undefined) {
+      return enterOnce(exchange, rawQuery, params, exchange.context.headers.idempotencyKey);
+    }
+    return proceed(exchange, rawQuery, params);
+  }
+
+  function proceed(exchange: Exchange, rawQuery: string, params: Params): void | Promise<void> {
+    return readsBody ? readThenHandle(exchange, rawQuery, params) : handle(exchange, rawQuery, params, undefined);
+  }
+
+  async function enterOnce(exchange: Exchange, rawQuery: string, params: Params, key: string): Promise<void> {
+    const { context, request } = exchange;
+    const keyed: KeyedRequest = {
+      principal: context.principal ?? NOBODY,
+      key,
+      method: route.method,
+      pathname: pathnameOf(request.url ?? '/'),
+      credential: context.headers.apiKey === undefined ? undefined : new Secret(context.headers.apiKey),
+      secretFields: route.secretFields ?? [],
+    };
+    const earlier = await options.runOnce(keyed, async (keep) => {
+      const turn = turnOf(keep);
+      context.turn = turn;
+      await proceed(exchange, rawQuery, params);
+      if (!turn.kept) options.onFault(new Error(`${name} did not keep its answer`), context.traceId);
+    });
+    if (earlier) answerer.replay(exchange, earlier);
+  }
+
+  function turnOf(keep: Keep): Turn {
+    const turn: Turn = {
+      kept: undefined,
+      async keepAnswer(tx, value) {
+        const answered = answerer.render(value);
+        await keep(tx, answered);
+        turn.kept = answered;
+      },
+    };
+    return turn;
   }
 
   function identify(exchange: Exchange): Principal | Promise<Principal> {
@@ -118,20 +176,26 @@ export function prepareRoute(route: RouteRecord, options: PrepareOptions, respon
     }
   }
 
-  return (exchange, rawQuery) => {
+  return (exchange, rawQuery, params) => {
     exchange.context.route = name;
-    if (route.permission === 'public') return enter(exchange, rawQuery);
+    if (route.permission === 'public') return enter(exchange, rawQuery, params);
     const principal = identify(exchange);
-    if (principal instanceof Promise) return principal.then((known) => admit(exchange, rawQuery, known));
-    return admit(exchange, rawQuery, principal);
+    if (principal instanceof Promise) return principal.then((known) => admit(exchange, rawQuery, params, known));
+    return admit(exchange, rawQuery, params, principal);
   };
 }
 
-function actOf({ principal, sourceAddress, traceId }: RequestContext, clock: Clock): Act {
+function actOf({ principal, sourceAddress, traceId, turn }: RequestContext, clock: Clock): Act {
   return {
     actor: principal?.actor,
     atMs: clock.nowMs(),
     sourceAddress,
     traceId,
+    keepAnswer: turn?.keepAnswer,
   };
+}
+
+function pathnameOf(url: string): string {
+  const end = url.indexOf('?');
+  return end === -1 ? url : url.slice(0, end);
 }

@@ -4,33 +4,57 @@ import type { FieldErrors } from '../kernel/errors.js';
 import { validationFailed } from '../kernel/errors.js';
 import { messagesOf } from './field-errors.js';
 import { parseQueryString } from './query-string.js';
+import type { ReadQuery, RouteRecord } from './route.js';
+import { withoutNulls } from './without-nulls.js';
 
 type JsonSchema = object & { readonly type?: unknown };
 
+/** What a query string says: the declared parameters, and what the route reads by itself. */
+export interface QueryInput {
+  readonly query: unknown;
+  readonly filters: unknown;
+}
+
 /** Turns raw input into what a handler may trust, or throws a 400 that names every faulty field. */
 export interface InputReader {
-  query(raw: string): unknown;
+  query(raw: string): QueryInput;
   body(value: unknown): unknown;
 }
 
-export function createInputReader(schemas: { readonly query?: TSchema; readonly body?: TSchema }): InputReader {
-  const query = schemas.query && { schema: schemas.query, validator: Compile(schemas.query) };
-  const body = schemas.body && { schema: schemas.body, validator: Compile(schemas.body) };
+type InputRecord = Partial<Pick<RouteRecord, 'method' | 'query' | 'readQuery' | 'body' | 'optionalBody' | 'anyBody'>>;
+
+export function createInputReader(route: InputRecord): InputReader {
+  const readQuery = createQueryReader(route.query, route.readQuery);
+  const body = route.body && { schema: route.body, validator: Compile(route.body) };
+  // In a merge patch null is a word of its own: it removes.
+  const keepsNulls = route.method === 'PATCH';
   return {
-    query(raw) {
-      if (!query) return {};
-      const errors: FieldErrors = {};
-      const value = readParameters(propertiesOf(query.schema), raw, errors);
-      if (Object.keys(errors).length === 0 && query.validator.Check(value)) return value;
-      throw validationFailed({ ...messagesOf(query.schema, query.validator.Errors(value)), ...errors });
-    },
-    body(value) {
-      if (!body) return undefined;
-      if (value === undefined) throw validationFailed({ $: ['is required: send a JSON object'] });
-      const present = withoutNulls(body.schema, value);
+    query: readQuery,
+    body(given) {
+      const value = given === undefined && route.optionalBody ? {} : given;
+      if (value === undefined) {
+        throw validationFailed({ $: [route.anyBody ? 'is required: send JSON' : 'is required: send a JSON object'] });
+      }
+      if (!body) return value;
+      const present = withoutNulls(body.schema, value, keepsNulls);
       if (body.validator.Check(present)) return present;
       throw validationFailed(messagesOf(body.schema, body.validator.Errors(present)));
     },
+  };
+}
+
+function createQueryReader(schema: TSchema | undefined, readOthers: ReadQuery<unknown> | undefined) {
+  const validator = schema && Compile(schema);
+  const properties = Object.entries(propertiesOf(schema ?? {}));
+  return (raw: string): QueryInput => {
+    const errors: FieldErrors = {};
+    const given = parseQueryString(raw);
+    const query = readParameters(properties, given, errors);
+    const filters = readOthers?.(given, errors);
+    const isValid = validator === undefined || validator.Check(query);
+    if (isValid && Object.keys(errors).length === 0) return { query, filters };
+    const findings = schema && validator && !isValid ? messagesOf(schema, validator.Errors(query)) : {};
+    throw validationFailed({ ...findings, ...errors });
   };
 }
 
@@ -41,13 +65,12 @@ function propertiesOf(schema: JsonSchema): Record<string, JsonSchema> {
 
 /** Unknown parameters are ignored, an empty value counts as absent, a single one sent twice is refused. */
 function readParameters(
-  properties: Record<string, JsonSchema>,
-  raw: string,
+  properties: readonly (readonly [string, JsonSchema])[],
+  given: ReadonlyMap<string, readonly string[]>,
   errors: FieldErrors,
 ): Record<string, unknown> {
-  const given = parseQueryString(raw);
   const value: Record<string, unknown> = {};
-  for (const [name, schema] of Object.entries(properties)) {
+  for (const [name, schema] of properties) {
     const values = given.get(name)?.filter((text) => text !== '') ?? [];
     const [first] = values;
     if (first === undefined) continue;
@@ -56,28 +79,4 @@ function readParameters(
     else value[name] = schema.type === 'integer' && /^-?\d{1,15}$/.test(first) ? Number(first) : first;
   }
   return value;
-}
-
-const UNKNOWN_MEMBERS_MAX = 20;
-
-/**
- * In a body null means the same as absent, for the fields we know; what a client keeps with us is not touched. Of the
- * members a closed object does not know, a few are enough to refuse it: naming all of them could take half a second.
- */
-function withoutNulls(schema: JsonSchema, value: unknown): unknown {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
-  const properties = propertiesOf(schema);
-  const isClosed = (schema as { additionalProperties?: unknown }).additionalProperties === false;
-  const kept: [string, unknown][] = [];
-  let unknown = 0;
-  for (const [name, member] of Object.entries(value)) {
-    const inner = Object.hasOwn(properties, name) ? properties[name] : undefined;
-    if (inner === undefined) {
-      unknown += 1;
-      if (!isClosed || unknown <= UNKNOWN_MEMBERS_MAX) kept.push([name, member]);
-    } else if (member !== null) {
-      kept.push([name, withoutNulls(inner, member)]);
-    }
-  }
-  return Object.fromEntries(kept);
 }

@@ -4,7 +4,7 @@ import { problemOf } from './problem.js';
 
 /** Sends answers. Every request ends in exactly one call of one of these. */
 export interface Responder {
-  json(exchange: Exchange, status: number, body: string | Buffer): void;
+  json(exchange: Exchange, status: number, body: string | Buffer, extra?: readonly string[]): void;
   empty(exchange: Exchange, status: number, headers: readonly string[]): void;
   file(exchange: Exchange, headers: readonly string[], content: string | Buffer): void;
   problem(exchange: Exchange, error: unknown): void;
@@ -49,13 +49,15 @@ export function createResponder(onAnswered: OnAnswered, isClosing: () => boolean
   }
 
   return {
-    json(exchange, status, body) {
+    json(exchange, status, body, extra) {
       const headers = headersFor(exchange.context);
       headers.push('Content-Type', 'application/json');
+      if (extra) headers.push(...extra);
       send(exchange, status, headers, body);
     },
     empty(exchange, status, extra) {
-      send(exchange, status, [...headersFor(exchange.context), ...extra], undefined);
+      // Only a 204 ends without saying so: any other status is given its length, or Node would send chunks of nothing.
+      send(exchange, status, [...headersFor(exchange.context), ...extra], status === 204 ? undefined : '');
     },
     file(exchange, extra, content) {
       send(exchange, 200, [...headersFor(exchange.context), ...extra], content);

@@ -3,7 +3,7 @@ import { after, before, describe, it } from 'node:test';
 import { isPermission, permissionsOf } from '../access/permissions.js';
 import { EVENTS } from '../audit/events.js';
 import { scopesOf } from '../limits/catalogue.js';
-import { tenantApiRoutes } from '../resources.js';
+import { idleRoutes } from '../testing/idle-routes.js';
 import type { TestApp, TestTenant } from '../testing/test-app.js';
 import { startTestApp } from '../testing/test-app.js';
 import { operatorRoutes } from './operator-routes.js';
@@ -39,14 +39,8 @@ describe('the route table', () => {
   before(async () => {
     app = await startTestApp();
     tenant = await app.makeTenant();
-    const { database, keyStore } = app;
     const refuse = () => Promise.reject(new Error('nothing is called here'));
-    tenantRoutes = tenantApiRoutes({
-      database,
-      systemKeys: keyStore.systemKeys,
-      tenants: { get: refuse, update: refuse, delete: refuse },
-      includedMonthlyActiveTokens: 0,
-    });
+    tenantRoutes = idleRoutes(app);
     publicRoutes = operatorRoutes({ version: '0', checkReady: refuse }, tenantRoutes);
   });
   after(() => app.close());
@@ -71,15 +65,15 @@ describe('the route table', () => {
     for (const [name, permission] of Object.entries(SPECIFIED)) assert.equal(permissions.get(name), permission, name);
   });
 
-  it('names a permission of the catalogue or says "any key"; only operator routes are public', () => {
+  it('names a permission of the catalogue or a kind of key; only operator routes are public', () => {
     for (const route of tenantRoutes) {
-      assert.ok(route.permission === 'any key' || isPermission(route.permission), nameOf(route));
+      assert.ok(/^any key$| application key$/.test(route.permission) || isPermission(route.permission), nameOf(route));
     }
     for (const route of publicRoutes) assert.equal(route.permission, 'public', nameOf(route));
   });
 
   it('asks for a read permission exactly where nothing is changed', () => {
-    for (const route of tenantRoutes.filter(({ permission }) => permission !== 'any key')) {
+    for (const route of tenantRoutes.filter(({ permission }) => isPermission(permission))) {
       if (route.method === 'GET') assert.match(route.permission, /:read$/, nameOf(route));
       if (route.method === 'PUT' || route.method === 'DELETE') assert.doesNotMatch(route.permission, /:read$/);
     }
@@ -92,8 +86,19 @@ describe('the route table', () => {
     }
   });
 
-  it('declares a response exactly where there is a body', () => {
-    for (const route of allRoutes()) assert.equal(route.response === undefined, route.status === 204, nameOf(route));
+  it('declares no response for a 204, and an address only for what it made', () => {
+    for (const route of allRoutes()) {
+      if (route.status === 204) assert.equal(route.response, undefined, nameOf(route));
+      if (route.location) assert.deepEqual([route.method, route.status], ['POST', 201], nameOf(route));
+    }
+  });
+
+  it('declares what its input is: a schema or any JSON, and secrets only of a body it sends', () => {
+    for (const route of allRoutes()) {
+      assert.ok(!(route.body && route.anyBody), nameOf(route));
+      if (route.optionalBody) assert.ok(route.body ?? route.anyBody, nameOf(route));
+      if (route.secretFields) assert.ok(route.response && route.method === 'POST', nameOf(route));
+    }
   });
 
   it('declares what auditing writes wherever a permission is needed, from the catalogue of events', () => {

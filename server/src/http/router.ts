@@ -1,9 +1,11 @@
 import { AppError } from '../kernel/errors.js';
+import { hasForbiddenCharacters } from '../kernel/text.js';
+import type { Params } from './route.js';
 
 /** What a path leads to: its methods with what each of them does, and the values of its parameters. */
 export interface Match<T> {
   readonly byMethod: ReadonlyMap<string, T>;
-  readonly params: Readonly<Record<string, string>>;
+  readonly params: Params;
 }
 
 export type Router<T> = (pathname: string) => Match<T> | undefined;
@@ -13,11 +15,12 @@ interface Pattern<T> {
   readonly byMethod: Map<string, T>;
 }
 
-const NO_PARAMS: Readonly<Record<string, string>> = Object.freeze({});
+const NO_PARAMS: Params = Object.freeze({});
 
 /**
  * Finds routes by path: `/tokens/:id` matches one segment for each name. Paths are case-sensitive, one trailing slash
  * changes nothing, and segments are percent-decoded once, after the split, so an encoded slash stays inside its segment.
+ * A fixed segment goes before a parameter in its place, in whatever order the routes come.
  */
 export function createRouter<T>(
   routes: readonly { readonly method: string; readonly path: string; readonly target: T }[],
@@ -25,6 +28,7 @@ export function createRouter<T>(
   const fixed = new Map<string, Match<T>>();
   const patterns: Pattern<T>[] = [];
   for (const { method, path, target } of routes) methodsOf(path).set(method, target);
+  patterns.sort((a, b) => compareText(rankOf(a.segments), rankOf(b.segments)));
 
   function methodsOf(path: string): Map<string, T> {
     const segments = path.split('/').slice(1);
@@ -43,12 +47,24 @@ export function createRouter<T>(
     const direct = fixed.get(pathname);
     if (direct) return direct;
     const segments = segmentsOf(pathname);
+    // No id holds such a character, so nothing can be there.
+    if (segments.some(hasForbiddenCharacters)) return undefined;
     for (const pattern of patterns) {
       const params = paramsOf(pattern.segments, segments);
       if (params) return { byMethod: pattern.byMethod, params };
     }
     return undefined;
   };
+}
+
+/** Sorts a fixed segment before a parameter. */
+function rankOf(segments: readonly string[]): string {
+  return segments.map((segment) => (segment.startsWith(':') ? '1' : '0')).join('');
+}
+
+function compareText(a: string, b: string): number {
+  if (a === b) return 0;
+  return a < b ? -1 : 1;
 }
 
 function segmentsOf(pathname: string): string[] {
@@ -63,7 +79,7 @@ function segmentsOf(pathname: string): string[] {
   }
 }
 
-function paramsOf(pattern: readonly string[], segments: readonly string[]): Record<string, string> | undefined {
+function paramsOf(pattern: readonly string[], segments: readonly string[]): Params | undefined {
   if (pattern.length !== segments.length) return undefined;
   const params: Record<string, string> = {};
   for (let index = 0; index < pattern.length; index += 1) {

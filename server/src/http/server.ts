@@ -18,8 +18,6 @@ import { answerUnrouted } from './unrouted.js';
 export interface HttpServerOptions extends GateOptions, Omit<PrepareOptions, 'bodies'> {
   readonly routes: readonly RouteRecord[];
   readonly onAnswered: OnAnswered;
-  /** Told of every failure that is ours, with its inside story. */
-  readonly onFault: (error: unknown, traceId: string) => void;
 }
 
 export interface HttpServer extends HttpListener {
@@ -35,7 +33,8 @@ const PROBES = new Set(['/healthz', '/readyz', '/healthz/', '/readyz/']);
  * The way of a request:
  *   gate           trace id, client address, rate limits, in-flight bound, hostile requests
  *   router         unknown path, wrong method, OPTIONS
- *   prepare-route  authenticate, authorize, read and check the input, handle, audit a read, serialise
+ *   prepare-route  authenticate, authorize, replay under an idempotency key, read and check the input, handle, audit a
+ *                  read, serialise
  *   respond        the one way out, problems included
  */
 export function createHttpServer(options: HttpServerOptions): HttpServer {
@@ -89,7 +88,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
     const match = route(pathname);
     const method = exchange.request.method ?? 'GET';
     const runner = match?.byMethod.get(method === 'HEAD' ? 'GET' : method);
-    if (runner) return runner(exchange, rawQuery);
+    if (match && runner) return runner(exchange, rawQuery, match.params);
     answerUnrouted(exchange, match?.byMethod.keys() ?? [], respond);
   }
 

@@ -1,12 +1,15 @@
 import type pg from 'pg';
 import type { Clock } from '../kernel/clock.js';
 import { storageUnavailable } from '../kernel/errors.js';
+import type { Bulk } from './bulk.js';
+import { createGather } from './bulk.js';
 import type { ConnectionTarget, TimeBounds } from './connection.js';
 import { createPool, DEFAULT_TIME_BOUNDS, openScope, runStatement } from './connection.js';
 import { DriverFault, isAftermath, outcomeUnknown, sqlStateOf, translateDriverFault } from './faults.js';
 import type { Member, Work } from './group-commit.js';
 import { createGroupCommit, MemberFailure } from './group-commit.js';
 import type { PurgeTx, Role, SystemTx, TenantTx, Tx } from './scope.js';
+import { createSharedReads } from './shared-reads.js';
 
 export interface DatabaseOptions {
   readonly target: ConnectionTarget;
@@ -17,6 +20,8 @@ export interface DatabaseOptions {
 export interface Database {
   /** Reads rows of one tenant. One flight to the server for what `work` asks at once. */
   read<T>(tenantId: string, work: (tx: TenantTx) => Promise<T>): Promise<T>;
+  /** Looks for one row of one tenant; looks that arrive together share a statement. The answer serves all of them. */
+  find<Row, Result, Answer>(tenantId: string, bulk: Bulk<Row, Result, Answer>, row: Row): Promise<Answer>;
   /** Changes rows of one tenant, durable when it resolves. `work` may run more than once and shares its transaction. */
   write<T>(tenantId: string, work: Work<T>): Promise<T>;
   /** Looks at identities across tenants, and changes nothing. */
@@ -31,6 +36,7 @@ export interface Database {
 }
 
 const READ_CONNECTIONS_MAX = 8;
+const SHARED_READS = { flightsMax: 2, rowsMax: 128 };
 const WRITE_LANES = 2;
 const BATCH_MAX = 128;
 const QUEUE_MAX = 10_000;
@@ -80,8 +86,9 @@ export function createDatabase(options: DatabaseOptions): Database {
       writers,
       scope,
       async (run) => {
+        const gather = createGather(run);
         const outcomes = await Promise.allSettled(
-          members.map(({ tenantId, work }) => work({ kind: 'tenant', tenantId, lane, run })),
+          members.map(({ tenantId, work }) => work({ kind: 'tenant', tenantId, lane, run, gather })),
         );
         const index = outcomes.findIndex((outcome) => outcome.status === 'rejected' && !isAftermath(outcome.reason));
         return outcomes.map((outcome) => {
@@ -103,14 +110,26 @@ export function createDatabase(options: DatabaseOptions): Database {
     waitMaxMs: QUEUE_WAIT_MAX_MS,
   });
 
+  const sharedReads = createSharedReads(
+    (tenants, bulk, rows) =>
+      inTransaction(
+        readers,
+        { role: 'strongroom_app', tenants, isReadOnly: true },
+        async (run) => bulk.collect(await run(bulk.statement, bulk.values(rows))),
+        false,
+      ),
+    SHARED_READS,
+  );
+
   return {
     read: (tenantId, work) =>
       inTransaction(
         readers,
         { role: 'strongroom_app', tenants: [tenantId], isReadOnly: true },
-        (run) => work({ kind: 'tenant', tenantId, lane: 0, run }),
+        (run) => work({ kind: 'tenant', tenantId, lane: 0, run, gather: createGather(run) }),
         false,
       ),
+    find: sharedReads.find,
     write: (tenantId, work) => groupCommit.submit(tenantId, work),
     lookUp: (work) =>
       inTransaction(

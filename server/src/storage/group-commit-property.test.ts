@@ -52,7 +52,8 @@ function createStore(faults: readonly StoreFault[], isBlaming = true) {
   async function runTransaction(members: readonly Member[], lane: number, fault: StoreFault): Promise<unknown[]> {
     const outcomes = await Promise.allSettled(
       members.map(async ({ tenantId, work }) => {
-        const tx: TenantTx = { kind: 'tenant', tenantId, lane, run: () => Promise.reject(new Error('unused')) };
+        const unused = () => Promise.reject(new Error('unused'));
+        const tx: TenantTx = { kind: 'tenant', tenantId, lane, run: unused, gather: unused };
         return (await work(tx)) as number; // Every change of this test gives back its own number.
       }),
     );

@@ -147,5 +147,6 @@ test('drain asked for twice answers both', async () => {
 });
 
 function handle(tenantId: string) {
-  return { kind: 'tenant', tenantId, lane: 0, run: () => Promise.reject(new Error('no database here')) } as const;
+  const refuse = () => Promise.reject(new Error('no database here'));
+  return { kind: 'tenant', tenantId, lane: 0, run: refuse, gather: refuse } as const;
 }

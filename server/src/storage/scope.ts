@@ -1,3 +1,4 @@
+import type { Gather } from './bulk.js';
 import type { Statement, Value } from './statement.js';
 import { statement } from './statement.js';
 
@@ -15,6 +16,8 @@ export interface TenantTx extends Tx {
   readonly tenantId: string;
   /** Which of the parallel writers this is: counters use it to stay out of each other's way. */
   readonly lane: number;
+  /** Runs a bulk statement together with whoever else in this transaction asks for it now. */
+  readonly gather: Gather;
 }
 
 /** An open transaction that sees identities across tenants, to find out who a key belongs to. */

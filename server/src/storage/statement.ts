@@ -7,7 +7,17 @@ export interface Statement<Row> {
 }
 
 /** Parameters as the driver takes them. */
-export type Value = string | number | bigint | boolean | Date | Buffer | null | readonly string[] | readonly number[];
+export type Value =
+  | string
+  | number
+  | bigint
+  | boolean
+  | Date
+  | Buffer
+  | null
+  | readonly (string | null)[]
+  | readonly number[]
+  | readonly (Buffer | null)[];
 
 export function statement<Row>(name: string, text: string): Statement<Row> {
   return { name, text };

@@ -76,7 +76,7 @@ describe('authorization', () => {
     const id = newId();
     const key = generateApiKey(type).reveal();
     const { rowMac, apiKeyPepper } = app.keyStore.systemKeys;
-    const mac = rightsMac(rowMac, { tenantId, id, type, permissions, expiresAt: null });
+    const mac = rightsMac(rowMac, { tenantId, id, type, permissions, rules: '[]', expiresAt: null });
     await app.db.owner.query(
       `INSERT INTO applications (tenant_id, id, name, type, permissions, mac, created_at)
        VALUES ($1, $2, 'smuggled', $3, $4, $5, now())`,

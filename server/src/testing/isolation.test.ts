@@ -7,6 +7,7 @@ import { openField, sealField } from '../crypto/envelope.js';
 import { IntegrityError } from '../crypto/integrity-error.js';
 import { countUsage } from '../resources/reports/index.js';
 import { clientConfig, DEFAULT_TIME_BOUNDS } from '../storage/connection.js';
+import { insertBareToken, usageOf } from './bare-tokens.js';
 import { eventually } from './eventually.js';
 import type { Answer, CallOptions } from './http-client.js';
 import type { TestApp, TestTenant } from './test-app.js';
@@ -31,9 +32,9 @@ async function makePair(app: TestApp): Promise<Pair> {
     [b, 'of-b', 7_777],
   ] as const) {
     const act = { ...operatorAct(Date.now()), sourceAddress: `address-${label}`, traceId: `trace-${label}` };
-    const usage = { differences: new Map([['card', tokens]]), activeIds: [`token-${label}`, `second-${label}`] };
+    const usage = usageOf({ card: tokens }, [`token-${label}`, `second-${label}`]);
     await app.database.write(tenant.id, (tx) => countUsage(tx, act, usage));
-    await app.db.owner.query(`INSERT INTO tokens VALUES ($1, $2, 'card', now())`, [tenant.id, `token-${label}`]);
+    await insertBareToken(app.db, { tenantId: tenant.id, id: `token-${label}`, type: 'card', createdAt: 'now' });
     await app.db.owner.query(
       `INSERT INTO logs SELECT $1, now(), gen_random_uuid(), 'user', gen_random_uuid(), 'card', 'entity-' || $2 || n,
          'read', 'message-' || $2, 'success', 'address-' || $2, 'trace-' || $2 FROM generate_series(1, 30) n`,
@@ -277,7 +278,7 @@ describe('what the database itself refuses', () => {
     for (const sql of [
       'UPDATE applications SET tenant_id = $1',
       'UPDATE tokens SET tenant_id = $1',
-      `INSERT INTO token_counts VALUES ($1, 'card', 9, 1)`,
+      `INSERT INTO token_groups VALUES ($1, $1, 9, 'card', '{/pci/high/}', 1)`,
       `INSERT INTO logs VALUES ($1, now(), gen_random_uuid(), NULL, NULL, 'card', 'e', 'read', 'm', 'success')`,
     ]) {
       await assert.rejects(as('strongroom_app', a.id, sql, [b.id]), { code: '42501' }, sql);
@@ -291,7 +292,7 @@ describe('what the database itself refuses', () => {
   });
 
   it('the system role reads identities alone and changes none of them', async () => {
-    for (const name of ['logs', 'tenant_keys', 'tokens', 'token_counts', 'active_tokens', 'active_token_counts']) {
+    for (const name of ['logs', 'tenant_keys', 'tokens', 'token_groups', 'active_tokens', 'active_token_counts']) {
       await assert.rejects(as('strongroom_system', pair.a.id, `SELECT FROM ${name}`), { code: '42501' }, name);
     }
     for (const name of ['tenants', 'applications', 'api_keys']) {

@@ -3,6 +3,7 @@ import { after, before, describe, it } from 'node:test';
 import { operatorAct } from '../audit/entry.js';
 import { LIMITS } from '../limits/catalogue.js';
 import { countUsage } from '../resources/reports/index.js';
+import { insertBareToken, usageOf } from './bare-tokens.js';
 import { createFakeClock } from './fake-clock.js';
 import type { TestApp, TestTenant } from './test-app.js';
 import { startTestApp } from './test-app.js';
@@ -132,8 +133,8 @@ describe('the tables of the specification, as served', () => {
   });
 
   it('200 with every field of a usage report, and no other', async () => {
-    const usage = { differences: new Map([['card', 1]]), activeIds: ['c'] };
-    await app.db.owner.query(`INSERT INTO tokens VALUES ($1, 'c', 'card', now())`, [tenant.id]);
+    const usage = usageOf({ card: 1 }, ['c']);
+    await insertBareToken(app.db, { tenantId: tenant.id, id: 'c', type: 'card', createdAt: 'now' });
     await app.database.write(tenant.id, (tx) => countUsage(tx, operatorAct(clock.nowMs()), usage));
     const body = await get('/tenants/self/reports/usage');
     assertFields(body, FIELDS.usageReport);

@@ -1,4 +1,5 @@
 import { Writable } from 'node:stream';
+import type { RuleDraft } from '../access/check-rules.js';
 import type { ApplicationType } from '../access/permissions.js';
 import { permissionsOf } from '../access/permissions.js';
 import type { App } from '../app.js';
@@ -45,7 +46,19 @@ export interface TestApp {
   readonly logLines: string[];
   makeTenant(name?: string): Promise<TestTenant>;
   /** Returns the key. */
-  makeKey(tenantId: string, type: ApplicationType, permissions: readonly string[]): Promise<string>;
+  makeKey(
+    tenantId: string,
+    type: ApplicationType,
+    permissions: readonly string[],
+    rules?: readonly RuleDraft[],
+  ): Promise<string>;
+  /** Its id and its key. */
+  makeApplication(
+    tenantId: string,
+    type: ApplicationType,
+    permissions: readonly string[],
+    rules?: readonly RuleDraft[],
+  ): Promise<{ readonly id: string; readonly key: string }>;
   close(): Promise<void>;
 }
 
@@ -98,13 +111,14 @@ export async function startTestApp(options: TestAppOptions = {}): Promise<TestAp
   app.markReady();
   const baseUrl = `http://127.0.0.1:${port}`;
 
-  async function makeKey(tenantId: string, type: ApplicationType, permissions: readonly string[]): Promise<string> {
+  const makeApplication: TestApp['makeApplication'] = async (tenantId, type, permissions, rules) => {
     const act = operatorAct(clock.nowMs());
-    const { key } = await database.write(tenantId, (tx) =>
-      createApplication(tx, keyStore.systemKeys, act, { name: `${type} under test`, type, permissions }),
+    const { id, key } = await database.write(tenantId, (tx) =>
+      createApplication(tx, keyStore.systemKeys, act, { name: `${type} under test`, type, permissions, rules }),
     );
-    return key.reveal();
-  }
+    return { id, key: key.reveal() };
+  };
+  const makeKey: TestApp['makeKey'] = async (...application) => (await makeApplication(...application)).key;
 
   return {
     baseUrl,
@@ -116,6 +130,7 @@ export async function startTestApp(options: TestAppOptions = {}): Promise<TestAp
     metrics,
     logLines,
     makeKey,
+    makeApplication,
     async makeTenant(name = 'Tenant under test') {
       const id = newId();
       const ownerId = newId();

@@ -1,59 +1,163 @@
-import type { TenantTx } from '../../storage/scope.js';
+import type { SystemTx, TenantTx } from '../../storage/scope.js';
 import { statement } from '../../storage/statement.js';
 
-const INSERT_APPLICATION = statement<never>(
-  'insert_application',
-  `INSERT INTO applications (tenant_id, id, name, type, permissions, mac, created_by, created_at)
-   VALUES ($1, $2, $3, $4, $5, $6, $7, $8)`,
-);
-
-export interface ApplicationInsert {
+export interface ApplicationRow {
+  readonly tenant_id: string;
   readonly id: string;
   readonly name: string;
   readonly type: string;
   readonly permissions: readonly string[];
+  readonly rules: string;
   readonly mac: Buffer;
-  readonly createdBy: string | undefined;
-  readonly createdAtMs: number;
+  readonly expires_at: Date | null;
+  readonly created_by: string | null;
+  readonly created_at: Date;
+  readonly modified_by: string | null;
+  readonly modified_at: Date | null;
 }
 
-export async function insertApplication(tx: TenantTx, row: ApplicationInsert): Promise<void> {
-  await tx.run(INSERT_APPLICATION, [
-    tx.tenantId,
-    row.id,
-    row.name,
-    row.type,
-    row.permissions,
-    row.mac,
-    row.createdBy ?? null,
-    new Date(row.createdAtMs),
-  ]);
-}
+const COLUMNS = `tenant_id, id, name, type, permissions, rules, mac, expires_at, created_by, created_at, modified_by,
+  modified_at`;
 
-const INSERT_API_KEY = statement<never>(
-  'insert_api_key',
-  `INSERT INTO api_keys (hash, tenant_id, application_id, id, mac, created_by, created_at)
-   VALUES ($1, $2, $3, $4, $5, $6, $7)`,
+const INSERT_APPLICATION = statement<never>(
+  'insert_application',
+  `INSERT INTO applications (tenant_id, id, name, type, permissions, rules, mac, expires_at, created_by, created_at)
+   VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`,
 );
 
-export async function insertApiKey(
-  tx: TenantTx,
-  row: {
-    readonly hash: Buffer;
-    readonly applicationId: string;
-    readonly id: string;
-    readonly mac: Buffer;
-    readonly createdBy: string | undefined;
-    readonly createdAtMs: number;
-  },
-): Promise<void> {
-  await tx.run(INSERT_API_KEY, [
-    row.hash,
+export async function insertApplication(tx: TenantTx, row: ApplicationRow): Promise<void> {
+  const { id, name, type, permissions, rules, mac, expires_at, created_by, created_at } = row;
+  await tx.run(INSERT_APPLICATION, [
     tx.tenantId,
-    row.applicationId,
-    row.id,
-    row.mac,
-    row.createdBy ?? null,
-    new Date(row.createdAtMs),
+    id,
+    name,
+    type,
+    permissions,
+    rules,
+    mac,
+    expires_at,
+    created_by,
+    created_at,
   ]);
+}
+
+/** An Application past its end is gone, whether or not it has been swept away. */
+const IS_ALIVE = (now: string) => `(expires_at IS NULL OR expires_at > ${now})`;
+
+const FIND_APPLICATION_BY_ID = statement<ApplicationRow>(
+  'find_application_by_id',
+  `SELECT ${COLUMNS} FROM applications WHERE tenant_id = $1 AND id = $2 AND ${IS_ALIVE('$3')}`,
+);
+
+export async function findApplicationById(
+  tx: TenantTx,
+  id: string,
+  nowMs: number,
+): Promise<ApplicationRow | undefined> {
+  const [found] = await tx.run(FIND_APPLICATION_BY_ID, [tx.tenantId, id, new Date(nowMs)]);
+  return found;
+}
+
+const LOCK_APPLICATION_BY_ID = statement<ApplicationRow>(
+  'lock_application_by_id',
+  `SELECT ${COLUMNS} FROM applications WHERE tenant_id = $1 AND id = $2 AND ${IS_ALIVE('$3')} FOR NO KEY UPDATE`,
+);
+
+/** The same, held against other processes until this transaction ends. */
+export async function lockApplicationById(
+  tx: TenantTx,
+  id: string,
+  nowMs: number,
+): Promise<ApplicationRow | undefined> {
+  const [found] = await tx.run(LOCK_APPLICATION_BY_ID, [tx.tenantId, id, new Date(nowMs)]);
+  return found;
+}
+
+export interface ApplicationFilter {
+  readonly ids: readonly string[] | undefined;
+  readonly types: readonly string[] | undefined;
+  readonly nowMs: number;
+}
+
+const MATCHES = `tenant_id = $1 AND ($2::uuid[] IS NULL OR id = ANY ($2::uuid[]))
+     AND ($3::text[] IS NULL OR type = ANY ($3::text[])) AND ${IS_ALIVE('$4')}`;
+
+const LIST_APPLICATIONS = statement<ApplicationRow>(
+  'list_applications',
+  `SELECT ${COLUMNS} FROM applications WHERE ${MATCHES}
+   ORDER BY created_at DESC, id DESC LIMIT $5::bigint OFFSET $6::bigint`,
+);
+
+export async function listApplications(
+  tx: TenantTx,
+  { ids, types, nowMs }: ApplicationFilter,
+  limit: number,
+  offset: number,
+): Promise<ApplicationRow[]> {
+  return tx.run(LIST_APPLICATIONS, [tx.tenantId, ids ?? null, types ?? null, new Date(nowMs), limit, offset]);
+}
+
+const COUNT_APPLICATIONS = statement<{ total: string }>(
+  'count_applications',
+  `SELECT count(*) AS total FROM applications WHERE ${MATCHES}`,
+);
+
+export async function countApplications(tx: TenantTx, { ids, types, nowMs }: ApplicationFilter): Promise<number> {
+  const [row] = await tx.run(COUNT_APPLICATIONS, [tx.tenantId, ids ?? null, types ?? null, new Date(nowMs)]);
+  return Number(row?.total ?? 0);
+}
+
+const UPDATE_APPLICATION = statement<never>(
+  'update_application',
+  `UPDATE applications SET name = $3, permissions = $4, rules = $5, mac = $6, expires_at = $7, modified_by = $8,
+     modified_at = $9
+   WHERE tenant_id = $1 AND id = $2`,
+);
+
+export async function updateApplication(tx: TenantTx, row: ApplicationRow): Promise<void> {
+  const { id, name, permissions, rules, mac, expires_at, modified_by, modified_at } = row;
+  await tx.run(UPDATE_APPLICATION, [
+    tx.tenantId,
+    id,
+    name,
+    permissions,
+    rules,
+    mac,
+    expires_at,
+    modified_by,
+    modified_at,
+  ]);
+}
+
+const DELETE_APPLICATION = statement<never>(
+  'delete_application',
+  'DELETE FROM applications WHERE tenant_id = $1 AND id = $2',
+);
+
+/** Its keys, and the sessions it created or authorized, go with it. */
+export async function deleteApplication(tx: TenantTx, id: string): Promise<void> {
+  await tx.run(DELETE_APPLICATION, [tx.tenantId, id]);
+}
+
+const LIST_TENANTS_WITH_DUE_APPLICATIONS = statement<{ tenant_id: string }>(
+  'list_tenants_with_due_applications',
+  `SELECT DISTINCT due.tenant_id FROM (
+     SELECT a.tenant_id FROM applications a JOIN tenants t ON t.id = a.tenant_id AND t.deleted_at IS NULL
+     WHERE a.expires_at <= $1 ORDER BY a.expires_at LIMIT $2) AS due`,
+);
+
+export async function listTenantsWithDueApplications(tx: SystemTx, nowMs: number, limit: number): Promise<string[]> {
+  const found = await tx.run(LIST_TENANTS_WITH_DUE_APPLICATIONS, [new Date(nowMs), limit]);
+  return found.map(({ tenant_id }) => tenant_id);
+}
+
+const DELETE_DUE_APPLICATIONS = statement<{ id: string }>(
+  'delete_due_applications',
+  `DELETE FROM applications WHERE tenant_id = $1 AND id IN (
+     SELECT id FROM applications WHERE tenant_id = $1 AND expires_at <= $2 ORDER BY expires_at, id LIMIT $3)
+   RETURNING id`,
+);
+
+export async function deleteDueApplications(tx: TenantTx, nowMs: number, limit: number): Promise<string[]> {
+  return (await tx.run(DELETE_DUE_APPLICATIONS, [tx.tenantId, new Date(nowMs), limit])).map(({ id }) => id);
 }

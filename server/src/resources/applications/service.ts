@@ -1,79 +1,140 @@
 import { generateApiKey } from '../../access/api-key.js';
-import type { ApplicationType, Permission } from '../../access/permissions.js';
-import { isPermission, mayHold, permissionsOf } from '../../access/permissions.js';
-import { keyMac, rightsMac } from '../../access/row-macs.js';
+import { rulesText } from '../../access/grants.js';
+import type { ApplicationType } from '../../access/permissions.js';
 import type { Act } from '../../audit/entry.js';
-import { record } from '../../audit/record.js';
-import { hashApiKey } from '../../crypto/keyed-hash.js';
-import type { SystemKeys } from '../../crypto/system-keys.js';
 import { validationFailed } from '../../kernel/errors.js';
-import { newId } from '../../kernel/ids.js';
-import type { Secret } from '../../kernel/secret.js';
-import type { TenantTx } from '../../storage/scope.js';
-import { insertApiKey, insertApplication } from './queries.js';
+import { isUuid } from '../../kernel/ids.js';
+import { announce } from '../../storage/changes.js';
+import type { KeyCalls } from './keys/service.js';
+import { createKeyCalls } from './keys/service.js';
+import { applicationBodyOf } from './making/body.js';
+import type { ChangesOptions } from './making/changes.js';
+import { conclude, createChanges, idOf, noSuchApplication, shownRights } from './making/changes.js';
+import { sealed, storeApplication, storeKey } from './making/create.js';
+import { checkTimedRights } from './making/definition.js';
+import {
+  countApplications,
+  deleteApplication,
+  findApplicationById,
+  listApplications,
+  lockApplicationById,
+  updateApplication,
+} from './queries.js';
+import type {
+  ApplicationBody,
+  ApplicationCreate,
+  ApplicationList,
+  ApplicationsQuery,
+  ApplicationUpdate,
+  ApplicationWithKeyBody,
+} from './schema.js';
 
-export interface NewApplication {
-  readonly name: string;
-  readonly type: ApplicationType;
-  readonly permissions: readonly string[];
-  /** A key chosen beforehand; a fresh one is made without it. */
-  readonly presetKey?: Secret<string> | undefined;
+export interface Applications {
+  create(tenantId: string, act: Act, input: ApplicationCreate): Promise<ApplicationWithKeyBody>;
+  list(tenantId: string, query: ApplicationsQuery, nowMs: number): Promise<ApplicationList>;
+  get(tenantId: string, id: string | undefined, nowMs: number): Promise<ApplicationBody>;
+  update(tenantId: string, act: Act, id: string | undefined, input: ApplicationUpdate): Promise<ApplicationBody>;
+  delete(tenantId: string, act: Act, id: string | undefined): Promise<void>;
+  readonly keys: KeyCalls;
 }
 
-export interface CreatedApplication {
-  readonly id: string;
-  readonly key: Secret<string>;
-}
+const PAGE_SIZE_DEFAULT = 20;
 
-/** Makes an Application and its key inside the caller's transaction. The key is shown by the caller, once. */
-export async function createApplication(
-  tx: TenantTx,
-  systemKeys: SystemKeys,
-  act: Act,
-  application: NewApplication,
-): Promise<CreatedApplication> {
-  const permissions = checkedPermissions(application.type, application.permissions);
-  const id = newId();
-  const key = application.presetKey ?? generateApiKey(application.type);
-  const rights = { tenantId: tx.tenantId, id, type: application.type, permissions, expiresAt: null };
-  const createdBy = act.actor?.id;
-  const keyRow = {
-    hash: hashApiKey(systemKeys.apiKeyPepper, key.reveal()),
-    tenantId: tx.tenantId,
-    applicationId: id,
-    id: newId(),
-    expiresAt: null,
+export function createApplications(options: ChangesOptions): Applications {
+  const { database, systemKeys } = options;
+  const changes = createChanges(options);
+
+  return {
+    async create(tenantId, act, input) {
+      const { name, type, create_key: withKey = true } = input;
+      const checked = checkTimedRights(type, input, { nowMs: act.atMs });
+      if ('errors' in checked) throw validationFailed(checked.errors);
+      const created = await database.write(tenantId, async (tx) => {
+        const row = await storeApplication(tx, systemKeys, act, { name, type, ...checked.rights });
+        const key = withKey ? generateApiKey(type) : undefined;
+        if (key) await storeKey(tx, systemKeys, act, row.id, key);
+        await announce(tx, { kind: 'access', tenantId });
+        const body = { ...applicationBodyOf(row), ...(key && { key: key.reveal() }) };
+        await act.keepAnswer?.(tx, body);
+        return { row, body };
+      });
+      options.forgetAccess(tenantId);
+      const { row, body } = created;
+      const story = { event: 'application_created', tenantId, applicationId: row.id, after: shownRights(row) } as const;
+      options.onSecurity(story, act);
+      return body;
+    },
+
+    async list(tenantId, query, nowMs) {
+      const [page, size] = [query.page ?? 1, query.size ?? PAGE_SIZE_DEFAULT];
+      // What is no id names nothing, so it narrows the list like an id nobody has.
+      const ids = query.id?.filter(isUuid).map((id) => id.toLowerCase());
+      const filter = { ids, types: query.type, nowMs };
+      const [rows, total] = await database.read(tenantId, (tx) =>
+        Promise.all([listApplications(tx, filter, size, (page - 1) * size), countApplications(tx, filter)]),
+      );
+      return {
+        pagination: {
+          total_items: total,
+          page_number: page,
+          page_size: size,
+          total_pages: Math.ceil(total / size),
+        },
+        data: rows.map(changes.verify).map(applicationBodyOf),
+      };
+    },
+
+    async get(tenantId, given, nowMs) {
+      const id = idOf(given);
+      const row = await database.read(tenantId, (tx) => findApplicationById(tx, id, nowMs));
+      if (!row) throw noSuchApplication();
+      return applicationBodyOf(changes.verify(row));
+    },
+
+    async update(tenantId, act, given, input) {
+      const forAnyType = checkTimedRights(input.type, input, { nowMs: act.atMs });
+      if ('errors' in forAnyType) throw validationFailed(forAnyType.errors);
+      const id = idOf(given);
+      return changes.run<ApplicationBody>(tenantId, id, act, async (tx) => {
+        const found = await lockApplicationById(tx, id, act.atMs);
+        if (!found) return noSuchApplication();
+        const old = changes.verify(found);
+        const type = old.type as ApplicationType; // The column takes no other value.
+        if (input.type !== undefined && input.type !== type) {
+          return validationFailed({ type: ['cannot be changed; make another Application'] });
+        }
+        const checked = checkTimedRights(type, input, { nowMs: act.atMs });
+        if ('errors' in checked) return validationFailed(checked.errors);
+        const { permissions, rules, expiresAt } = checked.rights;
+        const row = sealed(systemKeys, {
+          ...old,
+          name: input.name,
+          permissions,
+          rules: rulesText(rules),
+          expires_at: expiresAt,
+          modified_by: act.actor?.id ?? null,
+          modified_at: new Date(act.atMs),
+        });
+        await updateApplication(tx, row);
+        const body = applicationBodyOf(row);
+        await conclude(tx, act, 'application_updated', id, body);
+        const isChanged = !row.mac.equals(old.mac);
+        const story = { event: 'application_updated', before: shownRights(old), after: shownRights(row) } as const;
+        return { body, ...(isChanged && { story: { ...story, applicationId: id } }) };
+      });
+    },
+
+    async delete(tenantId, act, given) {
+      const id = idOf(given);
+      return changes.run<void>(tenantId, id, act, async (tx) => {
+        const row = await lockApplicationById(tx, id, act.atMs);
+        if (!row) return noSuchApplication();
+        await deleteApplication(tx, id);
+        await conclude(tx, act, 'application_deleted', id, undefined);
+        return { body: undefined, story: { event: 'application_deleted', applicationId: id } };
+      });
+    },
+
+    keys: createKeyCalls(options, changes),
   };
-  const sealedKey = { ...keyRow, mac: keyMac(systemKeys.rowMac, keyRow) };
-  await insertApplication(tx, {
-    id,
-    name: application.name,
-    type: application.type,
-    permissions,
-    mac: rightsMac(systemKeys.rowMac, rights),
-    createdBy,
-    createdAtMs: act.atMs,
-  });
-  await Promise.all([
-    insertApiKey(tx, {
-      ...sealedKey,
-      createdBy,
-      createdAtMs: act.atMs,
-    }),
-    record(tx, act, { event: 'application_created', entityId: id, outcome: 'success' }),
-  ]);
-  return { id, key };
-}
-
-/** Every permission must exist and fit the type. The order of the catalogue is kept, doubles go. */
-function checkedPermissions(type: ApplicationType, names: readonly string[]): Permission[] {
-  const unknown = names.filter((name) => !isPermission(name));
-  const unfit = names.filter(isPermission).filter((name) => !mayHold(type, name));
-  const messages = [
-    ...unknown.map((name) => `${name} is not a permission`),
-    ...unfit.map((name) => `${name} cannot be held by a ${type} application`),
-  ];
-  if (names.length === 0) messages.push('must name at least one permission');
-  if (messages.length > 0) throw validationFailed({ permissions: messages });
-  return permissionsOf(type).filter((permission) => names.includes(permission));
 }

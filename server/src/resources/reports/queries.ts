@@ -1,17 +1,22 @@
+import { bulkWrite } from '../../storage/bulk.js';
 import type { TenantTx } from '../../storage/scope.js';
 import { statement } from '../../storage/statement.js';
 
 /** A writer keeps to one slot, so that writers do not wait for each other on a row. */
 export const COUNTER_SLOTS = 8;
 
-const FIND_TOKEN_COUNTS = statement<{ token_type: string; count: string; last_created_at: Date | null }>(
+const FIND_TOKEN_COUNTS = statement<{ type: string; count: string; last_created_at: Date | null }>(
   'find_token_counts',
-  `SELECT c.token_type, c.count, newest.created_at AS last_created_at
-   FROM (SELECT token_type, sum(count) AS count FROM token_counts
-         WHERE tenant_id = $1 GROUP BY token_type HAVING sum(count) > 0) AS c
-   LEFT JOIN LATERAL (SELECT created_at FROM tokens WHERE tenant_id = $1 AND type = c.token_type
+  `SELECT g.type, sum(g.count - COALESCE(due.count, 0)) AS count, max(newest.created_at) AS last_created_at
+   FROM (SELECT group_id, type, sum(count) AS count FROM token_groups
+         WHERE tenant_id = $1 GROUP BY group_id, type HAVING sum(count) > 0) AS g
+   LEFT JOIN (SELECT group_id, count(*) AS count FROM tokens
+              WHERE tenant_id = $1 AND expires_at <= $2 GROUP BY group_id) AS due USING (group_id)
+   LEFT JOIN LATERAL (SELECT created_at FROM tokens
+                      WHERE tenant_id = $1 AND group_id = g.group_id AND (expires_at IS NULL OR expires_at > $2)
                       ORDER BY created_at DESC LIMIT 1) AS newest ON true
-   ORDER BY c.token_type LIMIT 1000`,
+   GROUP BY g.type HAVING sum(g.count - COALESCE(due.count, 0)) > 0
+   ORDER BY g.type LIMIT 1000`,
 );
 
 export interface TokenCount {
@@ -20,10 +25,13 @@ export interface TokenCount {
   readonly lastCreatedAt: Date | null;
 }
 
-/** Reads a few counters and one index entry a type, whatever the number of tokens. */
-export async function findTokenCounts(tx: TenantTx): Promise<TokenCount[]> {
-  const rows = await tx.run(FIND_TOKEN_COUNTS, [tx.tenantId]);
-  return rows.map((row) => ({ type: row.token_type, count: Number(row.count), lastCreatedAt: row.last_created_at }));
+/**
+ * Reads a few counters and one index entry a group, whatever the number of tokens. What has expired is still counted
+ * until it is swept, so it is taken off here: that is never much.
+ */
+export async function findTokenCounts(tx: TenantTx, nowMs: number): Promise<TokenCount[]> {
+  const rows = await tx.run(FIND_TOKEN_COUNTS, [tx.tenantId, new Date(nowMs)]);
+  return rows.map((row) => ({ type: row.type, count: Number(row.count), lastCreatedAt: row.last_created_at }));
 }
 
 const FIND_ACTIVE_TOKEN_COUNT = statement<{ count: string }>(
@@ -47,28 +55,129 @@ export async function findIncludedTokens(tx: TenantTx): Promise<number | undefin
   return row === undefined || row.included === null ? undefined : Number(row.included);
 }
 
-const ADD_TO_TOKEN_COUNT = statement<never>(
-  'add_to_token_count',
-  `INSERT INTO token_counts (tenant_id, token_type, slot, count) VALUES ($1, $2, $3, $4)
-   ON CONFLICT (tenant_id, token_type, slot) DO UPDATE SET count = token_counts.count + EXCLUDED.count`,
-);
-
-export async function addToTokenCount(tx: TenantTx, tokenType: string, difference: number): Promise<void> {
-  await tx.run(ADD_TO_TOKEN_COUNT, [tx.tenantId, tokenType, tx.lane % COUNTER_SLOTS, difference]);
+/** Tokens of one group that came (positive) or went (negative). */
+export interface GroupDifference {
+  readonly groupId: string;
+  readonly type: string;
+  readonly containers: readonly string[];
+  readonly difference: number;
 }
 
-const ADD_ACTIVE_TOKENS = statement<never>(
-  'add_active_tokens',
-  `WITH fresh AS (
-     INSERT INTO active_tokens (tenant_id, month, token_id)
-     SELECT $1, $2::date, id FROM unnest($4::text[]) AS given (id) ORDER BY id
-     ON CONFLICT DO NOTHING RETURNING 1)
-   INSERT INTO active_token_counts (tenant_id, month, slot, count)
-   SELECT $1, $2::date, $3, count(*) FROM fresh HAVING count(*) > 0
-   ON CONFLICT (tenant_id, month, slot) DO UPDATE SET count = active_token_counts.count + EXCLUDED.count`,
+interface GroupInsert extends GroupDifference {
+  readonly tenantId: string;
+  readonly slot: number;
+}
+
+const ADD_TO_GROUPS = bulkWrite<GroupInsert>(
+  statement(
+    'add_to_token_groups',
+    `INSERT INTO token_groups (tenant_id, group_id, slot, type, containers, count)
+     SELECT tenant_id, group_id, slot, type, string_to_array(containers, ','), count
+     FROM unnest($1::uuid[], $2::uuid[], $3::int[], $4::text[], $5::text[], $6::bigint[])
+       AS given (tenant_id, group_id, slot, type, containers, count)
+     ON CONFLICT (tenant_id, group_id, slot) DO UPDATE SET count = token_groups.count + EXCLUDED.count`,
+  ),
+  70,
+  (rows) => {
+    const sums = sumBy(
+      rows,
+      (row) => `${row.tenantId} ${row.groupId} ${row.slot}`,
+      (row) => row.difference,
+    ).filter(({ sum }) => sum !== 0);
+    return [
+      sums.map(({ row }) => row.tenantId),
+      sums.map(({ row }) => row.groupId),
+      sums.map(({ row }) => row.slot),
+      sums.map(({ row }) => row.type),
+      sums.map(({ row }) => row.containers.join(',')),
+      sums.map(({ sum }) => sum),
+    ];
+  },
 );
 
-/** A token counts once a month: only those not seen yet raise the counter. */
-export async function addActiveTokens(tx: TenantTx, month: string, tokenIds: readonly string[]): Promise<void> {
-  await tx.run(ADD_ACTIVE_TOKENS, [tx.tenantId, month, tx.lane % COUNTER_SLOTS, tokenIds]);
+export async function addToGroups(tx: TenantTx, differences: readonly GroupDifference[]): Promise<void> {
+  const slot = tx.lane % COUNTER_SLOTS;
+  await tx.gather(
+    ADD_TO_GROUPS,
+    differences.map((row) => ({ ...row, tenantId: tx.tenantId, slot })),
+  );
+}
+
+/** Without an id: a token that is active for the first time by being made, and need not be remembered for that. */
+interface ActiveInsert {
+  readonly tenantId: string;
+  readonly month: string;
+  readonly slot: number;
+  readonly tokenId: string | undefined;
+}
+
+const ADD_ACTIVE_TOKENS = bulkWrite<ActiveInsert>(
+  statement(
+    'add_active_tokens',
+    `WITH fresh AS (
+       INSERT INTO active_tokens (tenant_id, month, token_id)
+       SELECT tenant_id, month, token_id FROM unnest($1::uuid[], $2::date[], $3::text[])
+         AS given (tenant_id, month, token_id)
+       ON CONFLICT DO NOTHING RETURNING tenant_id, month),
+     counted AS (
+       SELECT tenant_id, month, 1 AS count FROM fresh
+       UNION ALL
+       SELECT tenant_id, month, count FROM unnest($4::uuid[], $5::date[], $6::bigint[])
+         AS given (tenant_id, month, count))
+     INSERT INTO active_token_counts (tenant_id, month, slot, count)
+     SELECT tenant_id, month, $7, sum(count) FROM counted GROUP BY tenant_id, month ORDER BY tenant_id, month
+     ON CONFLICT (tenant_id, month, slot) DO UPDATE SET count = active_token_counts.count + EXCLUDED.count`,
+  ),
+  80,
+  (rows) => {
+    const seen = sumBy(
+      rows.filter(({ tokenId }) => tokenId !== undefined),
+      (row) => `${row.tenantId} ${row.month} ${row.tokenId}`,
+      () => 1,
+    ).map(({ row }) => row);
+    const made = sumBy(
+      rows.filter(({ tokenId }) => tokenId === undefined),
+      (row) => `${row.tenantId} ${row.month}`,
+      () => 1,
+    );
+    return [
+      seen.map(({ tenantId }) => tenantId),
+      seen.map(({ month }) => month),
+      seen.map(({ tokenId }) => tokenId ?? null),
+      made.map(({ row }) => row.tenantId),
+      made.map(({ row }) => row.month),
+      made.map(({ sum }) => sum),
+      // Everybody in a transaction is in the same lane.
+      rows[0]?.slot ?? 0,
+    ];
+  },
+);
+
+/** A token counts once a month: only those not seen yet, and those made this very month, raise the counter. */
+export async function addActiveTokens(
+  tx: TenantTx,
+  month: string,
+  tokenIds: readonly (string | undefined)[],
+): Promise<void> {
+  const slot = tx.lane % COUNTER_SLOTS;
+  await tx.gather(
+    ADD_ACTIVE_TOKENS,
+    tokenIds.map((tokenId) => ({ tenantId: tx.tenantId, month, slot, tokenId })),
+  );
+}
+
+/** One row a key, with the sum of its figures, in the order of the keys: every writer then takes its locks in that order. */
+function sumBy<Row>(
+  rows: readonly Row[],
+  keyOf: (row: Row) => string,
+  figureOf: (row: Row) => number,
+): { readonly row: Row; readonly sum: number }[] {
+  const sums = new Map<string, { row: Row; sum: number }>();
+  for (const row of rows) {
+    const key = keyOf(row);
+    const known = sums.get(key);
+    if (known) known.sum += figureOf(row);
+    else sums.set(key, { row, sum: figureOf(row) });
+  }
+  return [...sums].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, summed]) => summed);
 }

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import fc from 'fast-check';
 import { operatorAct } from '../../audit/entry.js';
+import { insertBareToken, usageOf } from '../../testing/bare-tokens.js';
 import { createFakeClock } from '../../testing/fake-clock.js';
 import type { TestApp, TestTenant } from '../../testing/test-app.js';
 import { rootKeyOf, startTestApp } from '../../testing/test-app.js';
@@ -23,15 +24,14 @@ describe('GET /tenants/self/reports/usage', () => {
   const report = async (tenant: TestTenant) => (await ask(tenant)).json.token_report;
 
   function count(tenant: TestTenant, differences: Record<string, number>, activeIds: readonly string[] = []) {
-    const usage: TokenUsage = { differences: new Map(Object.entries(differences)), activeIds };
+    const usage = usageOf(differences, activeIds);
     return app.database.write(tenant.id, (tx) => countUsage(tx, operatorAct(clock.nowMs()), usage));
   }
 
   const ids = (count: number, prefix = 't') => Array.from({ length: count }, (_, n) => `${prefix}${n}`);
 
   async function store(tenant: TestTenant, id: string, type: string, createdAt: string): Promise<void> {
-    const row = [tenant.id, id, type, createdAt];
-    await app.db.owner.query('INSERT INTO tokens (tenant_id, id, type, created_at) VALUES ($1, $2, $3, $4)', row);
+    await insertBareToken(app.db, { tenantId: tenant.id, id, type, createdAt });
     await count(tenant, { [type]: 1 });
   }
 
@@ -93,6 +93,39 @@ describe('GET /tenants/self/reports/usage', () => {
     assert.equal((await report(tenant)).monthly_active_tokens, 3);
   });
 
+  it('200 with a token made this month counted once without a row of its own, and again when a later month sees it', async () => {
+    const tenant = await app.makeTenant();
+    const touch = (id: string, createdAtMs: number, isNew: boolean) =>
+      app.database.write(tenant.id, (tx) =>
+        countUsage(tx, operatorAct(clock.nowMs()), { differences: [], active: [{ id, createdAtMs, isNew }] }),
+      );
+    const madeMs = clock.nowMs();
+    await touch('fresh', madeMs, true);
+    await touch('fresh', madeMs, false);
+    assert.equal((await report(tenant)).monthly_active_tokens, 1);
+    const rows = await app.db.owner.query('SELECT token_id FROM active_tokens WHERE tenant_id = $1', [tenant.id]);
+    assert.equal(rows.rows.length, 0);
+    clock.jumpTo(NEARLY_FEBRUARY_MS + 1);
+    await touch('fresh', madeMs, false);
+    await touch('fresh', madeMs, false);
+    assert.equal((await report(tenant)).monthly_active_tokens, 1);
+    clock.jumpTo(madeMs);
+  });
+
+  it('200 without what has expired, although nothing has swept it yet', async () => {
+    const tenant = await app.makeTenant();
+    await store(tenant, 'stays', 'card', '2030-01-01T00:00:00Z');
+    await store(tenant, 'goes', 'card', '2030-01-02T00:00:00Z');
+    await app.db.owner.query(`UPDATE tokens SET expires_at = $2 WHERE tenant_id = $1 AND id = 'goes'`, [
+      tenant.id,
+      new Date(clock.nowMs()),
+    ]);
+    assert.deepEqual((await report(tenant)).metrics_by_type.card, {
+      count: 1,
+      last_created_at: '2030-01-01T00:00:00.000+00:00',
+    });
+  });
+
   it('200 with exact numbers after fifty parallel writes of the same and of other tokens', async () => {
     const [tenant, other] = [await app.makeTenant(), await app.makeTenant()];
     const writes = Array.from({ length: 50 }, (_, n) =>
@@ -117,10 +150,7 @@ describe('GET /tenants/self/reports/usage', () => {
     try {
       const tenant = await app.makeTenant();
       const act = operatorAct(clock.nowMs());
-      const usage = (n: number): TokenUsage => ({
-        differences: new Map([['card', 1]]),
-        activeIds: ids(5, `${n % 10}-`),
-      });
+      const usage = (n: number): TokenUsage => usageOf({ card: 1 }, ids(5, `${n % 10}-`));
       await Promise.all(
         Array.from({ length: 40 }, (_, n) =>
           (n % 2 === 0 ? app : second).database.write(tenant.id, (tx) => countUsage(tx, act, usage(n))),
@@ -135,7 +165,7 @@ describe('GET /tenants/self/reports/usage', () => {
 
   it('200 with nothing counted by a write that was rolled back', async () => {
     const tenant = await app.makeTenant();
-    const usage: TokenUsage = { differences: new Map([['card', 5]]), activeIds: ids(5) };
+    const usage = usageOf({ card: 5 }, ids(5));
     const broken = app.database.write(tenant.id, async (tx) => {
       await countUsage(tx, operatorAct(clock.nowMs()), usage);
       throw new Error('after counting');

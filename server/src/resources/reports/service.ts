@@ -2,13 +2,8 @@ import type { Act } from '../../audit/entry.js';
 import { formatDate } from '../../kernel/dates.js';
 import type { Database } from '../../storage/database.js';
 import type { TenantTx } from '../../storage/scope.js';
-import {
-  addActiveTokens,
-  addToTokenCount,
-  findActiveTokenCount,
-  findIncludedTokens,
-  findTokenCounts,
-} from './queries.js';
+import type { GroupDifference } from './queries.js';
+import { addActiveTokens, addToGroups, findActiveTokenCount, findIncludedTokens, findTokenCounts } from './queries.js';
 import type { UsageReport } from './schema.js';
 
 export interface Reports {
@@ -28,7 +23,11 @@ export function createReports(options: ReportsOptions): Reports {
   return {
     async usage(tenantId, act) {
       const [counts, active, included] = await options.database.read(tenantId, (tx) =>
-        Promise.all([findTokenCounts(tx), findActiveTokenCount(tx, monthOf(act.atMs)), findIncludedTokens(tx)]),
+        Promise.all([
+          findTokenCounts(tx, act.atMs),
+          findActiveTokenCount(tx, monthOf(act.atMs)),
+          findIncludedTokens(tx),
+        ]),
       );
       const metrics: UsageReport['token_report']['metrics_by_type'] = {};
       for (const type of ALWAYS_SHOWN) metrics[type] = { count: 0 };
@@ -46,21 +45,33 @@ export function createReports(options: ReportsOptions): Reports {
   };
 }
 
-/** What happened to tokens in one transaction. */
-export interface TokenUsage {
-  /** Token type to how many came (positive) or went (negative). */
-  readonly differences: ReadonlyMap<string, number>;
-  /** Tokens created, read or used. */
-  readonly activeIds: readonly string[];
+/** A token that was created, read or used. */
+export interface ActiveToken {
+  readonly id: string;
+  readonly createdAtMs: number;
+  /** Made in this very transaction. */
+  readonly isNew: boolean;
 }
 
-/** Keeps the counters true, in the transaction of what they count. Summed by the caller: one row a type, not a token. */
-export async function countUsage(tx: TenantTx, act: Act, usage: TokenUsage): Promise<void> {
-  const changed = [...usage.differences]
-    .filter(([, difference]) => difference !== 0)
-    .sort(([a], [b]) => (a < b ? -1 : 1));
-  for (const [type, difference] of changed) await addToTokenCount(tx, type, difference);
-  if (usage.activeIds.length > 0) await addActiveTokens(tx, monthOf(act.atMs), [...new Set(usage.activeIds)]);
+/** What happened to tokens in one transaction. */
+export interface TokenUsage {
+  readonly differences: readonly GroupDifference[];
+  readonly active: readonly ActiveToken[];
+}
+
+/**
+ * Keeps the counters true, in the transaction of what they count. A token made this month was counted when it was made,
+ * so touching it again costs nothing; of older ones a row says that they were counted.
+ */
+export async function countUsage(tx: TenantTx, act: Act, { differences, active }: TokenUsage): Promise<void> {
+  const month = monthOf(act.atMs);
+  const counted = active
+    .filter(({ createdAtMs, isNew }) => isNew || monthOf(createdAtMs) !== month)
+    .map(({ id, createdAtMs }) => (monthOf(createdAtMs) === month ? undefined : id));
+  await Promise.all([
+    differences.length > 0 && addToGroups(tx, differences),
+    counted.length > 0 && addActiveTokens(tx, month, counted),
+  ]);
 }
 
 /** The first day of the calendar month in UTC. */

@@ -52,9 +52,12 @@ describe('the purge of deleted tenants', () => {
   /** More rows than one batch takes, in logs over two partitions. */
   async function fill(tenantId: string): Promise<void> {
     const add = (sql: string) => db.owner.query(sql, [tenantId, ROWS_PER_TABLE]);
-    await add(`INSERT INTO tokens SELECT $1, 't' || n, 'card', '2030-01-31' FROM generate_series(1, $2::int) n`);
+    await add(
+      `INSERT INTO tokens (tenant_id, id, type, group_id, created_at, tie, terms, data_version, sealed)
+       SELECT $1, 't' || n, 'card', $1, '2030-01-31', gen_random_uuid(), '', 1, '\\x00' FROM generate_series(1, $2::int) n`,
+    );
     await add(`INSERT INTO active_tokens SELECT $1, '2030-01-01', 't' || n FROM generate_series(1, $2::int) n`);
-    await add(`INSERT INTO token_counts SELECT $1, 'card', n, $2 / 2 FROM generate_series(0, 1) n`);
+    await add(`INSERT INTO token_groups SELECT $1, $1, n, 'card', '{/pci/high/}', $2 / 2 FROM generate_series(0, 1) n`);
     await add(`INSERT INTO active_token_counts SELECT $1, '2030-01-01', n, $2 / 2 FROM generate_series(0, 1) n`);
     await add(`INSERT INTO logs (tenant_id, created_at, id, entity_type, entity_id, operation, message, outcome)
                SELECT $1, '2030-01-31 23:00+00'::timestamptz + n * interval '2 s', gen_random_uuid(),

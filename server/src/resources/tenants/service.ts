@@ -59,11 +59,13 @@ export function createTenants(options: TenantsOptions): Tenants {
         });
         if (!row) throw gone();
         const event = row.are_settings_changed ? 'tenant_settings_updated' : 'tenant_updated';
+        const body = bodyOf(row);
         await Promise.all([
           record(tx, act, { event, entityId: tenantId, outcome: 'success' }),
           announce(tx, { kind: 'tenant', tenantId }),
+          act.keepAnswer?.(tx, body),
         ]);
-        return bodyOf(row);
+        return body;
       });
       memory.forgetTenant(tenantId);
       return updated;

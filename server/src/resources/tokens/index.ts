@@ -1,4 +1,12 @@
+export type { SweepOptions } from './purge.js';
+export { sweepCvcs, sweepExpiredTokens } from './purge.js';
+export { tokenRoutes } from './routes.js';
+export type { Tokens, TokensOptions } from './service.js';
+export { createTokens } from './service.js';
 export type { TokenContent } from './stored/content.js';
 export { groupIdOf, tieOf } from './stored/names.js';
 export type { TokenRow } from './stored/row.js';
 export { openContent, resealContent, sealContent } from './stored/seal.js';
+export type { Opener } from './vault/open.js';
+export { createOpener } from './vault/open.js';
+export type { TokenSettings } from './vault/prepare.js';

@@ -12,7 +12,7 @@ export interface TokenRow {
   readonly expires_at: Date | null;
   readonly cvc_expires_at: Date | null;
   readonly fingerprint: Buffer | null;
-  readonly terms: readonly Buffer[];
+  readonly terms: Buffer;
   readonly data_version: number;
   readonly sealed: Buffer;
 }

@@ -13,3 +13,14 @@ export function dataTerm(keys: TenantKeys, value: string): Buffer {
 export function metadataTerm(keys: TenantKeys, key: string, value: string): Buffer {
   return macOf(keys.index, ['metadata-term', key, value.toLowerCase()]).subarray(0, TERM_BYTES);
 }
+
+/** Terms one behind the other, as a token's row keeps them. */
+export function joinTerms(terms: readonly Buffer[]): Buffer {
+  return Buffer.concat(terms);
+}
+
+export function splitTerms(joined: Buffer): Buffer[] {
+  return Array.from({ length: joined.length / TERM_BYTES }, (_, n) =>
+    joined.subarray(n * TERM_BYTES, (n + 1) * TERM_BYTES),
+  );
+}

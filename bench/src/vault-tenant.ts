@@ -1,0 +1,33 @@
+/** A tenant whose key may do everything with tokens. */
+export interface VaultTenant {
+  readonly id: string;
+  readonly key: string;
+}
+
+/** A card with a fingerprint and two search indexes. */
+export function card(number = '4242424242424242'): object {
+  return {
+    type: 'card',
+    data: { number, expiration_month: 12, expiration_year: 2031, cvc: '123' },
+    fingerprint_expression: '{{ data.number }}',
+    search_indexes: ['{{ data.number }}', '{{ data.number | last4 }}'],
+  };
+}
+
+/** A request as it goes over the wire. */
+export function wire(method: string, path: string, key: string, body: string): string {
+  const head = `${method} ${path} HTTP/1.1\r\nHost: 127.0.0.1\r\nSVC-API-KEY: ${key}\r\n`;
+  if (body === '') return `${head}\r\n`;
+  return `${head}Content-Type: application/json\r\nContent-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`;
+}
+
+export async function call(port: number, key: string, method: string, path: string, body?: string): Promise<string> {
+  const response = await fetch(`http://127.0.0.1:${port}${path}`, {
+    method,
+    headers: { 'SVC-API-KEY': key, ...(body !== undefined && { 'Content-Type': 'application/json' }) },
+    ...(body !== undefined && { body }),
+  });
+  const text = await response.text();
+  if (!response.ok) throw new Error(`${method} ${path} answered ${response.status}: ${text}`);
+  return text;
+}

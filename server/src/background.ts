@@ -1,0 +1,42 @@
+import { ensureLogPartitions } from './audit/partitions.js';
+import type { Expressions } from './expressions/expressions.js';
+import { sweepIdempotencyKeys } from './http/idempotency-upkeep.js';
+import type { Job } from './jobs/runner.js';
+import type { Clock } from './kernel/clock.js';
+import { sweepApplications } from './resources/applications/index.js';
+import { sweepSessions } from './resources/sessions/index.js';
+import { purgeOneBatch } from './resources/tenants/index.js';
+import type { Opener } from './resources/tokens/index.js';
+import { sweepCvcs, sweepExpiredTokens } from './resources/tokens/index.js';
+import type { Database } from './storage/database.js';
+
+const SECOND_MS = 1_000;
+const MINUTE_MS = 60 * SECOND_MS;
+const HOUR_MS = 60 * MINUTE_MS;
+const BATCH_ROWS = 500;
+
+export interface BackgroundOptions {
+  readonly database: Database;
+  readonly opener: Opener;
+  readonly expressions: Expressions;
+  readonly clock: Clock;
+}
+
+/** Everything the product does without being asked, and how often it looks for it. */
+export function backgroundJobs(options: BackgroundOptions): Job[] {
+  const { database, clock } = options;
+  const job = (name: string, restMs: number, step: (nowMs: number) => Promise<number>): Job => ({
+    name,
+    restMs,
+    step: () => step(clock.nowMs()),
+  });
+  return [
+    job('purge', 5 * SECOND_MS, (nowMs) => purgeOneBatch(database, nowMs)),
+    job('token-expiry', 5 * SECOND_MS, (nowMs) => sweepExpiredTokens(options, nowMs)),
+    job('cvc-removal', 5 * SECOND_MS, (nowMs) => sweepCvcs(options, nowMs)),
+    job('application-expiry', 5 * SECOND_MS, (nowMs) => sweepApplications(database, nowMs)),
+    job('session-expiry', MINUTE_MS, (nowMs) => sweepSessions(database, nowMs)),
+    job('idempotency-keys', 10 * MINUTE_MS, (nowMs) => sweepIdempotencyKeys(database, nowMs, BATCH_ROWS)),
+    job('log-partitions', HOUR_MS, (nowMs) => ensureLogPartitions(database, nowMs)),
+  ];
+}

@@ -1,0 +1,128 @@
+import { codePointLength } from '../kernel/text.js';
+import { invalidExpression } from './faults.js';
+
+/** A token an expression names: its data alone, or with `token:` the whole token. */
+export interface TokenReference {
+  readonly id: string;
+  readonly isWhole: boolean;
+}
+
+/** Text with the places where tokens stand. Outputs hold what follows the id: filters, or nothing. */
+export interface TokenTemplate {
+  readonly parts: readonly Part[];
+  /** Tags, or markers that trim white space: then the whole text is one template for Liquid. */
+  readonly needsLiquid: boolean;
+  /** Some output cannot be the id of a token. */
+  readonly hasVariables: boolean;
+}
+
+export type Part =
+  | { readonly kind: 'text'; readonly text: string }
+  | { readonly kind: 'output'; readonly reference: TokenReference; readonly opening: string; readonly filters: string };
+
+const ID_LENGTH_MIN = 3;
+const ID_LENGTH_MAX = 400;
+const FORBIDDEN_IN_ID = /[#/\\+?[\]|&=%<>{}^]/;
+const WHOLE_TOKEN = /^token:\s*/;
+const TAG_NAME = /\{%-?\s*(\w*)/y;
+/** What stands in these is not evaluated and names no token. */
+const UNREAD_TAGS: Readonly<Record<string, RegExp>> = {
+  raw: /\{%-?\s*endraw\s*-?%\}/g,
+  comment: /\{%-?\s*endcomment\s*-?%\}/g,
+};
+
+/**
+ * Finds the outputs of a text by hand. An id may hold quotes, colons, dots and spaces, which mean something to Liquid, so
+ * what stands between `{{` and the first `|` or `}}` is taken as it is, before Liquid sees anything.
+ */
+export function parseTokenTemplate(text: string): TokenTemplate {
+  const parts: Part[] = [];
+  let needsLiquid = false;
+  let hasVariables = false;
+  let textFrom = 0;
+  let at = nextOpening(text, 0);
+  while (at !== -1) {
+    if (text[at + 1] === '%') {
+      needsLiquid = true;
+      at = nextOpening(text, endOfTag(text, at));
+      continue;
+    }
+    const end = endOfOutput(text, at);
+    const output = readOutput(text.slice(at, end));
+    if (output === undefined) {
+      hasVariables = true;
+    } else {
+      parts.push({ kind: 'text', text: text.slice(textFrom, at) }, output.part);
+      textFrom = end;
+      needsLiquid ||= output.isTrimming;
+    }
+    at = nextOpening(text, end);
+  }
+  parts.push({ kind: 'text', text: text.slice(textFrom) });
+  return { parts: parts.filter((part) => part.kind === 'output' || part.text !== ''), needsLiquid, hasVariables };
+}
+
+export function referencesOf(text: string): TokenReference[] {
+  return parseTokenTemplate(text).parts.flatMap((part) => (part.kind === 'output' ? [part.reference] : []));
+}
+
+function nextOpening(text: string, from: number): number {
+  for (let at = text.indexOf('{', from); at !== -1; at = text.indexOf('{', at + 1)) {
+    const next = text[at + 1];
+    if (next === '{' || next === '%') return at;
+  }
+  return -1;
+}
+
+function endOfTag(text: string, at: number): number {
+  TAG_NAME.lastIndex = at;
+  const ending = UNREAD_TAGS[TAG_NAME.exec(text)?.[1] ?? ''];
+  const from = endOf(text, '%}', at + 2);
+  if (ending === undefined) return from;
+  ending.lastIndex = from;
+  if (ending.exec(text) === null) throw invalidExpression('A raw or comment tag of the expression is not closed.');
+  return ending.lastIndex;
+}
+
+/** Quotes count in the filters, where a text argument may hold `}}`, and not in the id, where they are part of it. */
+function endOfOutput(text: string, at: number): number {
+  const close = text.indexOf('}}', at + 2);
+  const filters = text.indexOf('|', at + 2);
+  if (close === -1 || filters === -1 || close < filters) return endOf(text, '}}', at + 2);
+  let quote = '';
+  for (let next = filters + 1; next < text.length; next += 1) {
+    const character = text.charAt(next);
+    if (quote === '' && character === '}' && text[next + 1] === '}') return next + 2;
+    if (quote !== '' && character === '\\') next += 1;
+    else if (character === quote) quote = '';
+    else if (quote === '' && (character === "'" || character === '"')) quote = character;
+  }
+  throw unclosed();
+}
+
+function endOf(text: string, mark: string, from: number): number {
+  const found = text.indexOf(mark, from);
+  if (found === -1) throw unclosed();
+  return found + mark.length;
+}
+
+function unclosed(): Error {
+  return invalidExpression('An expression is not closed; write {{ … }}, or put plain braces into a raw tag.');
+}
+
+/** Undefined for what cannot be the id of a token: inside tags that is a variable, and Liquid's to evaluate. */
+function readOutput(text: string): { readonly part: Part; readonly isTrimming: boolean } | undefined {
+  const opening = text.startsWith('{{-') ? '{{-' : '{{';
+  const isTrimmedAfter = text.endsWith('-}}');
+  const bar = text.indexOf('|');
+  const headEnd = bar === -1 ? text.length - (isTrimmedAfter ? 3 : 2) : bar;
+  const head = text.slice(opening.length, headEnd).trim();
+  const isWhole = WHOLE_TOKEN.test(head);
+  const id = isWhole ? head.replace(WHOLE_TOKEN, '') : head;
+  const length = codePointLength(id);
+  if (length < ID_LENGTH_MIN || length > ID_LENGTH_MAX || FORBIDDEN_IN_ID.test(id)) return undefined;
+  return {
+    part: { kind: 'output', reference: { id, isWhole }, opening, filters: text.slice(headEnd) },
+    isTrimming: opening === '{{-' || isTrimmedAfter,
+  };
+}

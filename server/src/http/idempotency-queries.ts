@@ -1,0 +1,83 @@
+import type { SystemTx, TenantTx } from '../storage/scope.js';
+import { statement } from '../storage/statement.js';
+
+export interface KeptRow {
+  readonly status: number;
+  readonly sealed: Buffer;
+}
+
+export interface NewKeptRow extends KeptRow {
+  readonly id: Buffer;
+  readonly expiresAtMs: number;
+}
+
+const FIND_KEPT = statement<KeptRow>(
+  'find_kept_answer',
+  'SELECT status, sealed FROM idempotency_keys WHERE tenant_id = $1 AND id = $2 AND expires_at > $3',
+);
+
+export async function findKept(tx: TenantTx, id: Buffer, nowMs: number): Promise<KeptRow | undefined> {
+  const [row] = await tx.run(FIND_KEPT, [tx.tenantId, id, new Date(nowMs)]);
+  return row;
+}
+
+const INSERT_KEPT = statement<{ kept: number }>(
+  'insert_kept_answer',
+  `INSERT INTO idempotency_keys (tenant_id, id, status, sealed, expires_at) VALUES ($1, $2, $3, $4, $5)
+   ON CONFLICT (tenant_id, id) DO UPDATE
+     SET status = excluded.status, sealed = excluded.sealed, expires_at = excluded.expires_at
+     WHERE idempotency_keys.expires_at <= $6
+   RETURNING 1 AS kept`,
+);
+
+/** False when an answer is there that still counts. Waits for a transaction that is about to write it. */
+export async function insertKept(tx: TenantTx, row: NewKeptRow, nowMs: number): Promise<boolean> {
+  const { id, status, sealed, expiresAtMs } = row;
+  const values = [tx.tenantId, id, status, sealed, new Date(expiresAtMs), new Date(nowMs)];
+  return (await tx.run(INSERT_KEPT, values)).length > 0;
+}
+
+const LIST_DUE_TENANTS = statement<{ tenant_id: string }>(
+  'list_tenants_with_due_answers',
+  `SELECT DISTINCT tenant_id FROM
+     (SELECT tenant_id FROM idempotency_keys WHERE expires_at <= $1 ORDER BY expires_at, tenant_id LIMIT $2) AS due
+   ORDER BY tenant_id`,
+);
+
+export async function listTenantsWithDue(tx: SystemTx, nowMs: number, limit: number): Promise<string[]> {
+  return (await tx.run(LIST_DUE_TENANTS, [new Date(nowMs), limit])).map((row) => row.tenant_id);
+}
+
+const DELETE_DUE = statement<{ removed: number }>(
+  'delete_due_answers',
+  // The outer test on expires_at is for a row that was written anew while this statement waited for it.
+  `WITH due AS (SELECT id FROM idempotency_keys WHERE tenant_id = $1 AND expires_at <= $2
+                ORDER BY expires_at LIMIT $3 FOR UPDATE SKIP LOCKED),
+        removed AS (DELETE FROM idempotency_keys AS k USING due
+                    WHERE k.tenant_id = $1 AND k.id = due.id AND k.expires_at <= $2 RETURNING 1)
+   SELECT count(*)::int AS removed FROM removed`,
+);
+
+export async function deleteDue(tx: TenantTx, nowMs: number, limit: number): Promise<number> {
+  const [row] = await tx.run(DELETE_DUE, [tx.tenantId, new Date(nowMs), limit]);
+  return row?.removed ?? 0;
+}
+
+const LIST_KEPT = statement<{ id: Buffer; sealed: Buffer }>(
+  'list_kept_answers',
+  'SELECT id, sealed FROM idempotency_keys WHERE tenant_id = $1 AND id > $2 ORDER BY id LIMIT $3',
+);
+
+export function listKept(tx: TenantTx, after: Buffer, limit: number): Promise<{ id: Buffer; sealed: Buffer }[]> {
+  return tx.run(LIST_KEPT, [tx.tenantId, after, limit]);
+}
+
+const UPDATE_SEALED = statement<{ id: Buffer }>(
+  'update_kept_answer',
+  `UPDATE idempotency_keys SET sealed = $4 WHERE tenant_id = $1 AND id = $2 AND sealed = $3 RETURNING id`,
+);
+
+/** False when the row is not the one that was read any more. */
+export async function replaceSealed(tx: TenantTx, id: Buffer, before: Buffer, after: Buffer): Promise<boolean> {
+  return (await tx.run(UPDATE_SEALED, [tx.tenantId, id, before, after])).length > 0;
+}

@@ -1,0 +1,136 @@
+import type { Principal } from '../access/principal.js';
+import { IntegrityError } from '../crypto/integrity-error.js';
+import { macOf } from '../crypto/keyed-hash.js';
+import type { Keyring } from '../crypto/keyring.js';
+import type { TenantKeys } from '../crypto/tenant-keys.js';
+import type { Clock } from '../kernel/clock.js';
+import { AppError, storageUnavailable } from '../kernel/errors.js';
+import type { Secret } from '../kernel/secret.js';
+import type { Database } from '../storage/database.js';
+import type { TenantTx } from '../storage/scope.js';
+import { findKept, insertKept } from './idempotency-queries.js';
+import type { AnswerPlace, KeptAnswer } from './kept-answer.js';
+import { openAnswer, sealAnswer } from './kept-answer.js';
+
+/** A request that came with an idempotency key. Two of them are the same when all but the last two fields are. */
+export interface KeyedRequest {
+  readonly principal: Principal;
+  readonly key: string;
+  readonly method: string;
+  /** As it was sent, without the query. */
+  readonly pathname: string;
+  readonly credential: Secret<string> | undefined;
+  readonly secretFields: readonly string[];
+}
+
+/** Stores the answer in the transaction of its effect, so that both are there or neither. */
+export type Keep = (tx: TenantTx, answer: KeptAnswer) => Promise<void>;
+
+/**
+ * Runs `work` unless the same request was answered before; then resolves with that answer. Undefined: `work` has run, and
+ * has given its own.
+ */
+export type RunOnce = (request: KeyedRequest, work: (keep: Keep) => Promise<void>) => Promise<KeptAnswer | undefined>;
+
+export interface RunOnceOptions {
+  readonly database: Pick<Database, 'read'>;
+  readonly keyring: Keyring;
+  readonly clock: Clock;
+}
+
+export const KEPT_MS = 86_400_000;
+const KEY_PATTERN = /^[\x21-\x7e]{1,200}$/;
+
+/** Another process committed an answer for the same request first. Rolls back everything this one did. */
+class AnswerTaken extends Error {
+  override readonly name = 'AnswerTaken';
+}
+
+export function createRunOnce({ database, keyring, clock }: RunOnceOptions): RunOnce {
+  /** What this process works on, so that a repetition is told at once instead of waiting for a lock. */
+  const underWay = new Set<string>();
+
+  async function keysOf(tenantId: string): Promise<TenantKeys> {
+    try {
+      return await keyring.forTenant(tenantId);
+    } catch (error) {
+      // Its keys are the first thing a deleted tenant loses.
+      if (error instanceof IntegrityError) throw gone();
+      throw error;
+    }
+  }
+
+  async function find(place: AnswerPlace, { credential }: KeyedRequest): Promise<KeptAnswer | undefined> {
+    const nowMs = clock.nowMs();
+    const row = await database.read(place.keys.tenantId, (tx) => findKept(tx, place.id, nowMs));
+    if (row === undefined) return undefined;
+    try {
+      const keys = await keyring.forRecords(place.keys.tenantId, [row.sealed]);
+      return openAnswer({ ...place, keys }, row, credential);
+    } catch (error) {
+      throw error instanceof IntegrityError ? storageUnavailable(error) : error;
+    }
+  }
+
+  async function keep(place: AnswerPlace, request: KeyedRequest, tx: TenantTx, answer: KeptAnswer): Promise<void> {
+    const nowMs = clock.nowMs();
+    const sealed = sealAnswer(place, answer, { fields: request.secretFields, credential: request.credential });
+    const row = { id: place.id, status: answer.status, sealed, expiresAtMs: nowMs + KEPT_MS };
+    if (!(await insertKept(tx, row, nowMs))) throw new AnswerTaken('the answer of another process is there already');
+  }
+
+  async function runOrReplay(request: KeyedRequest, work: (keep: Keep) => Promise<void>) {
+    const keys = await keysOf(request.principal.tenantId);
+    const place = { keys, id: idOf(keys, request) };
+    const earlier = await find(place, request);
+    if (earlier) return earlier;
+    try {
+      await work((tx, answer) => keep(place, request, tx, answer));
+      return undefined;
+    } catch (error) {
+      // The other process may be noticed before the answer is: what it made is in the way of making it again.
+      const isTaken = error instanceof AnswerTaken;
+      if (!isTaken && !(error instanceof AppError && error.status === 409)) throw error;
+      const other = await find(place, request);
+      if (other) return other;
+      throw isTaken ? inFlight() : error;
+    }
+  }
+
+  return async (request, work) => {
+    refuseUnfit(request.key);
+    const scope = JSON.stringify([request.principal.tenantId, ...partsOf(request)]);
+    if (underWay.has(scope)) throw inFlight();
+    underWay.add(scope);
+    try {
+      return await runOrReplay(request, work);
+    } finally {
+      underWay.delete(scope);
+    }
+  };
+}
+
+function partsOf({ principal, key, method, pathname }: KeyedRequest): string[] {
+  const { type, id } = principal.actor;
+  return [type, id, key, method, pathname.length > 1 && pathname.endsWith('/') ? pathname.slice(0, -1) : pathname];
+}
+
+/** The table shows neither who asked nor for what. */
+function idOf(keys: TenantKeys, request: KeyedRequest): Buffer {
+  return macOf(keys.index, ['idempotency', ...partsOf(request)]);
+}
+
+function refuseUnfit(key: string): void {
+  if (KEY_PATTERN.test(key)) return;
+  const detail = 'The idempotency key must be 1 to 200 visible ASCII characters, sent once.';
+  throw new AppError('malformed_request', detail);
+}
+
+function inFlight(): AppError {
+  const detail = 'A request with this idempotency key is still being worked on. Try again shortly for its answer.';
+  return new AppError('idempotency_in_flight', detail);
+}
+
+function gone(): AppError {
+  return new AppError('invalid_api_key', 'The API key is not valid. Check it, or ask for a new one.');
+}

@@ -1,0 +1,79 @@
+import { openForCredential, sealForCredential } from '../crypto/credential-seal.js';
+import { openField, sealField } from '../crypto/envelope.js';
+import { IntegrityError } from '../crypto/integrity-error.js';
+import type { TenantKeys } from '../crypto/tenant-keys.js';
+import type { Secret } from '../kernel/secret.js';
+import type { KeptRow } from './idempotency-queries.js';
+
+/** A successful answer, as it went out. */
+export interface KeptAnswer {
+  readonly status: number;
+  /** Undefined when it had none. */
+  readonly body: string | undefined;
+  readonly location: string | undefined;
+}
+
+/** What an answer shows to one credential alone. */
+export interface AnswerSecrets {
+  readonly fields: readonly string[];
+  /** Undefined for a caller without one: nobody sees the fields again. */
+  readonly credential: Secret<string> | undefined;
+}
+
+/** Which row an answer belongs to, and what opens it. */
+export interface AnswerPlace {
+  readonly keys: TenantKeys;
+  readonly id: Buffer;
+}
+
+interface Content extends Partial<Omit<KeptAnswer, 'status'>> {
+  readonly status: number;
+  /** The body with its secrets, sealed for the credential it was shown to; `body` is without them. */
+  readonly whole?: string | undefined;
+}
+
+export function contextOf({ keys, id }: AnswerPlace) {
+  const entityId = id.toString('hex');
+  return { tenantId: keys.tenantId, kind: 'idempotency', entityId, field: 'answer', dataVersion: 1 };
+}
+
+/**
+ * The secrets lie under two seals, the outer one like any other record's: a new tenant key can be put on without the
+ * credential.
+ */
+export function sealAnswer(place: AnswerPlace, answer: KeptAnswer, secrets: AnswerSecrets): Buffer {
+  const content = secrets.fields.length === 0 ? answer : withSecretsApart(place, answer, secrets);
+  const plaintext = Buffer.from(JSON.stringify(content));
+  try {
+    return sealField(place.keys, contextOf(place), plaintext);
+  } finally {
+    plaintext.fill(0);
+  }
+}
+
+export function openAnswer(place: AnswerPlace, row: KeptRow, credential: Secret<string> | undefined): KeptAnswer {
+  const plaintext = openField(place.keys, contextOf(place), row.sealed);
+  const content = JSON.parse(plaintext.toString('utf8')) as Content; // Authenticated: we wrote it ourselves.
+  plaintext.fill(0);
+  if (content.status !== row.status) throw new IntegrityError('A kept answer does not belong to its row.');
+  return { status: content.status, location: content.location, body: bodyFor(place, content, credential) };
+}
+
+function withSecretsApart(place: AnswerPlace, answer: KeptAnswer, { fields, credential }: AnswerSecrets): Content {
+  const { status, location, body } = answer;
+  if (body === undefined) return answer;
+  const whole = credential && sealForCredential(credential, contextOf(place), Buffer.from(body));
+  return { status, location, body: withoutFields(body, fields), whole: whole?.toString('base64') };
+}
+
+/** At every depth, so that a secret listed inside a member does not stay behind. */
+function withoutFields(body: string, fields: readonly string[]): string {
+  const parsed: unknown = JSON.parse(body);
+  return JSON.stringify(parsed, (name, value: unknown) => (fields.includes(name) ? undefined : value));
+}
+
+function bodyFor(place: AnswerPlace, content: Content, credential: Secret<string> | undefined): string | undefined {
+  if (content.whole === undefined || credential === undefined) return content.body;
+  const whole = openForCredential(credential, contextOf(place), Buffer.from(content.whole, 'base64'));
+  return whole?.toString('utf8') ?? content.body;
+}

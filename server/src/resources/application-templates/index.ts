@@ -1,0 +1,1 @@
+export { applicationTemplateRoutes } from './routes.js';

@@ -1,0 +1,136 @@
+import { generateApiKey } from '../../../access/api-key.js';
+import type { ApplicationType } from '../../../access/permissions.js';
+import { isKeyMacValid, keyMac } from '../../../access/row-macs.js';
+import type { Act } from '../../../audit/entry.js';
+import { storageUnavailable, validationFailed } from '../../../kernel/errors.js';
+import { applicationBodyOf, keyBodyOf } from '../making/body.js';
+import type { Changes, ChangesOptions } from '../making/changes.js';
+import { conclude, idOf, noSuchApplication, noSuchKey } from '../making/changes.js';
+import { storeKey } from '../making/create.js';
+import { findApplicationById, lockApplicationById } from '../queries.js';
+import type {
+  ApplicationKeyBody,
+  ApplicationRegenerate,
+  ApplicationWithKeyBody,
+  NewApplicationKeyBody,
+} from '../schema.js';
+import type { ApiKeyRow } from './queries.js';
+import { deleteApiKey, deleteOtherApiKeys, limitApiKey, listApiKeys } from './queries.js';
+
+/** The keys of an Application. */
+export interface KeyCalls {
+  /** A new key in place of all earlier ones. */
+  regenerate(
+    tenantId: string,
+    act: Act,
+    id: string | undefined,
+    input: ApplicationRegenerate,
+  ): Promise<ApplicationWithKeyBody>;
+  /** A further key beside the others. */
+  add(tenantId: string, act: Act, id: string | undefined): Promise<NewKey>;
+  list(tenantId: string, id: string | undefined, nowMs: number): Promise<ApplicationKeyBody[]>;
+  get(tenantId: string, id: string | undefined, keyId: string | undefined, nowMs: number): Promise<ApplicationKeyBody>;
+  revoke(tenantId: string, act: Act, id: string | undefined, keyId: string | undefined): Promise<void>;
+}
+
+/** Together with where it belongs, for the address of the answer; that member is not shown. */
+export interface NewKey extends NewApplicationKeyBody {
+  readonly applicationId: string;
+}
+
+const KEYS_MAX = 10;
+
+export function createKeyCalls(options: ChangesOptions, changes: Changes): KeyCalls {
+  const { database, systemKeys } = options;
+
+  async function list(tenantId: string, given: string | undefined, nowMs: number): Promise<ApplicationKeyBody[]> {
+    const id = idOf(given);
+    const [application, keys] = await database.read(tenantId, (tx) =>
+      Promise.all([findApplicationById(tx, id, nowMs), listApiKeys(tx, id, nowMs)]),
+    );
+    if (!application) throw noSuchApplication();
+    return keys.map(keyBodyOf);
+  }
+
+  /** The key with its new end. One that was altered in the database must not get a good seal in passing. */
+  function limited(tenantId: string, applicationId: string, row: ApiKeyRow, endMs: number): ApiKeyRow {
+    const key = { hash: row.hash, tenantId, applicationId, id: row.id };
+    if (!isKeyMacValid(systemKeys.rowMac, { ...key, expiresAt: row.expires_at }, row.mac)) {
+      options.onIntegrityFault({ tenantId, applicationId });
+      throw storageUnavailable(new Error('a key of this application was changed outside the product'));
+    }
+    const expiresAt = new Date(Math.min(endMs, row.expires_at?.getTime() ?? endMs));
+    return { ...row, expires_at: expiresAt, mac: keyMac(systemKeys.rowMac, { ...key, expiresAt }) };
+  }
+
+  return {
+    async regenerate(tenantId, act, given, { overlap_seconds: overlapSeconds = 0 }) {
+      const id = idOf(given);
+      return changes.run<ApplicationWithKeyBody>(tenantId, id, act, async (tx) => {
+        const found = await lockApplicationById(tx, id, act.atMs);
+        if (!found) return noSuchApplication();
+        const application = changes.verify(found);
+        const earlier = overlapSeconds === 0 ? [] : await listApiKeys(tx, id, act.atMs);
+        if (earlier.length >= KEYS_MAX) {
+          const message = `would leave more than ${KEYS_MAX} keys; revoke some, or let the earlier ones stop at once`;
+          return validationFailed({ overlap_seconds: [message] });
+        }
+        const kept = earlier.map((row) => limited(tenantId, id, row, act.atMs + overlapSeconds * 1_000));
+        await deleteOtherApiKeys(
+          tx,
+          id,
+          kept.map(({ hash }) => hash),
+        );
+        for (const row of kept) await limitApiKey(tx, id, row);
+        const key = generateApiKey(application.type as ApplicationType); // The column takes no other value.
+        const { id: keyId } = await storeKey(tx, systemKeys, act, id, key);
+        const body = { ...applicationBodyOf(application), key: key.reveal() };
+        await conclude(tx, act, 'application_key_regenerated', id, body);
+        return { body, story: { event: 'application_key_regenerated', applicationId: id, keyId } };
+      });
+    },
+
+    async add(tenantId, act, given) {
+      const id = idOf(given);
+      return changes.run<NewKey>(tenantId, id, act, async (tx) => {
+        const application = await lockApplicationById(tx, id, act.atMs);
+        if (!application) return noSuchApplication();
+        const live = await listApiKeys(tx, id, act.atMs);
+        if (live.length >= KEYS_MAX) {
+          return validationFailed({ $: [`the Application has ${KEYS_MAX} keys already; revoke one first`] });
+        }
+        await deleteOtherApiKeys(
+          tx,
+          id,
+          live.map(({ hash }) => hash),
+        );
+        const key = generateApiKey(changes.verify(application).type as ApplicationType); // The column takes no other value.
+        const row = await storeKey(tx, systemKeys, act, id, key);
+        const body = { ...keyBodyOf(row), key: key.reveal(), applicationId: id };
+        await conclude(tx, act, 'application_key_added', id, body);
+        return { body, story: { event: 'application_key_added', applicationId: id, keyId: row.id } };
+      });
+    },
+
+    list,
+
+    async get(tenantId, id, given, nowMs) {
+      const keys = await list(tenantId, id, nowMs);
+      const key = keys.find((candidate) => candidate.id === given?.toLowerCase());
+      if (!key) throw noSuchKey();
+      return key;
+    },
+
+    async revoke(tenantId, act, given, givenKey) {
+      const id = idOf(given);
+      return changes.run<void>(tenantId, id, act, async (tx) => {
+        if (!(await lockApplicationById(tx, id, act.atMs))) return noSuchApplication();
+        const keys = await listApiKeys(tx, id, act.atMs);
+        const key = keys.find((candidate) => candidate.id === givenKey?.toLowerCase());
+        if (!key || !(await deleteApiKey(tx, id, key.id, act.atMs))) return noSuchKey();
+        await conclude(tx, act, 'application_key_revoked', id, undefined);
+        return { body: undefined, story: { event: 'application_key_revoked', applicationId: id, keyId: key.id } };
+      });
+    },
+  };
+}

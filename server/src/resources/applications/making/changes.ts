@@ -1,0 +1,125 @@
+import type { IntegrityStory } from '../../../access/credential.js';
+import { parseRules } from '../../../access/grants.js';
+import { isRightsMacValid } from '../../../access/row-macs.js';
+import type { Act } from '../../../audit/entry.js';
+import type { EventName } from '../../../audit/events.js';
+import { record } from '../../../audit/record.js';
+import type { SystemKeys } from '../../../crypto/system-keys.js';
+import { AppError, storageUnavailable } from '../../../kernel/errors.js';
+import { isUuid } from '../../../kernel/ids.js';
+import { announce } from '../../../storage/changes.js';
+import type { Database } from '../../../storage/database.js';
+import type { TenantTx } from '../../../storage/scope.js';
+import type { ApplicationRow } from '../queries.js';
+import { rightsOf } from './create.js';
+import { createTurns } from './turns.js';
+
+/** A line of the operator's security log. It never holds a key. */
+export interface SecurityStory {
+  readonly event: EventName;
+  readonly tenantId: string;
+  readonly applicationId: string;
+  readonly keyId?: string;
+  readonly before?: ShownRights;
+  readonly after?: ShownRights;
+}
+
+/** Rights in words an operator reads: permission names, and `/pci/ reveal token:use` for a rule. */
+export interface ShownRights {
+  readonly permissions: readonly string[];
+  readonly rules: readonly string[];
+  readonly expiresAt: Date | null;
+}
+
+/** What whoever changes rights has to tell the rest of the process. */
+export interface AccessHooks {
+  /** Drops what this process remembers of a tenant's credentials, before the answer goes out. */
+  readonly forgetAccess: (tenantId: string) => void;
+  readonly onSecurity: (story: SecurityStory, act: Act) => void;
+  readonly onIntegrityFault: (story: IntegrityStory) => void;
+}
+
+export interface ChangesOptions extends AccessHooks {
+  readonly database: Database;
+  readonly systemKeys: SystemKeys;
+}
+
+/** What a change leads to: its answer and its line in the security log, or the reason it was refused. */
+export type Outcome<T> = { readonly body: T; readonly story?: Omit<SecurityStory, 'tenantId'> } | AppError;
+
+export interface Changes {
+  /**
+   * Runs a change of one Application. A refusal is handed back, not thrown: nothing was written, so the changes of
+   * others that share the transaction need not be rolled back for it.
+   */
+  run<T>(tenantId: string, applicationId: string, act: Act, work: (tx: TenantTx) => Promise<Outcome<T>>): Promise<T>;
+  /** Throws unless the row is as the product wrote it. */
+  verify(row: ApplicationRow): ApplicationRow;
+}
+
+export function createChanges(options: ChangesOptions): Changes {
+  const { database, systemKeys } = options;
+  // Members of one batch share a transaction, where a row lock keeps nobody out; so changes of the same Application
+  // take turns here, and the lock keeps out other processes.
+  const inTurn = createTurns();
+
+  return {
+    async run(tenantId, applicationId, act, work) {
+      const outcome = await inTurn(applicationId, async () => {
+        try {
+          return await database.write(tenantId, work);
+        } finally {
+          // Also when nobody can say whether the commit went through.
+          options.forgetAccess(tenantId);
+        }
+      });
+      if (outcome instanceof AppError) throw outcome;
+      if (outcome.story) options.onSecurity({ ...outcome.story, tenantId }, act);
+      return outcome.body;
+    },
+    verify(row) {
+      if (isRightsMacValid(systemKeys.rowMac, rightsOf(row), row.mac)) return row;
+      options.onIntegrityFault({ tenantId: row.tenant_id, applicationId: row.id });
+      throw storageUnavailable(new Error('the rights of this application were changed outside the product'));
+    },
+  };
+}
+
+/** The last words of a change: its log entry, the notice to other processes, the answer to be repeated. */
+export async function conclude(
+  tx: TenantTx,
+  act: Act,
+  event: EventName,
+  applicationId: string,
+  body: unknown,
+): Promise<void> {
+  await Promise.all([
+    record(tx, act, { event, entityId: applicationId, outcome: 'success' }),
+    announce(tx, { kind: 'access', tenantId: tx.tenantId }),
+  ]);
+  await act.keepAnswer?.(tx, body);
+}
+
+export function shownRights({ permissions, rules, expires_at }: ApplicationRow): ShownRights {
+  return {
+    permissions,
+    rules: parseRules(rules).map(
+      (rule) => `${rule.container ?? 'conditions'} ${rule.transform} ${rule.permissions.join(',')}`,
+    ),
+    expiresAt: expires_at,
+  };
+}
+
+/** An id in the one spelling ids are stored in; what is none names nothing. */
+export function idOf(text: string | undefined): string {
+  if (text === undefined || !isUuid(text)) throw noSuchApplication();
+  return text.toLowerCase();
+}
+
+export function noSuchApplication(): AppError {
+  return new AppError('not_found', 'There is no such Application. GET /applications lists those there are.');
+}
+
+export function noSuchKey(): AppError {
+  return new AppError('not_found', 'The Application has no such key. GET its keys for those there are.');
+}

@@ -1,0 +1,87 @@
+import type { SystemTx, TenantTx } from '../../storage/scope.js';
+import { statement } from '../../storage/statement.js';
+
+export interface StoredSession {
+  readonly id: string;
+  readonly hash: Buffer;
+  readonly nonce_hash: Buffer;
+  readonly created_by: string;
+  readonly authorized_by: string | null;
+  readonly permissions: readonly string[];
+  readonly rules: string;
+  readonly mac: Buffer;
+  readonly expires_at: Date;
+}
+
+const INSERT_SESSION = statement<never>(
+  'insert_session',
+  `INSERT INTO sessions (tenant_id, id, hash, nonce_hash, created_by, permissions, rules, mac, expires_at, created_at)
+   VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`,
+);
+
+export async function insertSession(tx: TenantTx, row: StoredSession, atMs: number): Promise<void> {
+  const { id, hash, nonce_hash, created_by, permissions, rules, mac, expires_at } = row;
+  await tx.run(INSERT_SESSION, [
+    tx.tenantId,
+    id,
+    hash,
+    nonce_hash,
+    created_by,
+    permissions,
+    rules,
+    mac,
+    expires_at,
+    new Date(atMs),
+  ]);
+}
+
+const FIND_SESSION_BY_NONCE = statement<StoredSession>(
+  'find_session_by_nonce',
+  `SELECT id, hash, nonce_hash, created_by, authorized_by, permissions, rules, mac, expires_at FROM sessions
+   WHERE tenant_id = $1 AND nonce_hash = $2 AND expires_at > $3 LIMIT 1`,
+);
+
+export async function findSessionByNonce(
+  tx: TenantTx,
+  nonceHash: Buffer,
+  nowMs: number,
+): Promise<StoredSession | undefined> {
+  const [found] = await tx.run(FIND_SESSION_BY_NONCE, [tx.tenantId, nonceHash, new Date(nowMs)]);
+  return found;
+}
+
+const AUTHORIZE_SESSION = statement<{ id: string }>(
+  'authorize_session',
+  `UPDATE sessions SET authorized_by = $3, permissions = $4, rules = $5, mac = $6, expires_at = $7
+   WHERE tenant_id = $1 AND id = $2 AND authorized_by IS NULL RETURNING id`,
+);
+
+/** Gives it its rights; false when somebody was faster. */
+export async function authorizeSession(tx: TenantTx, row: StoredSession): Promise<boolean> {
+  const { id, authorized_by, permissions, rules, mac, expires_at } = row;
+  const values = [tx.tenantId, id, authorized_by, permissions, rules, mac, expires_at];
+  return (await tx.run(AUTHORIZE_SESSION, values)).length > 0;
+}
+
+const LIST_TENANTS_WITH_DUE_SESSIONS = statement<{ tenant_id: string }>(
+  'list_tenants_with_due_sessions',
+  `SELECT DISTINCT due.tenant_id FROM (
+     SELECT s.tenant_id FROM sessions s JOIN tenants t ON t.id = s.tenant_id AND t.deleted_at IS NULL
+     WHERE s.expires_at <= $1 ORDER BY s.expires_at LIMIT $2) AS due`,
+);
+
+export async function listTenantsWithDueSessions(tx: SystemTx, nowMs: number, limit: number): Promise<string[]> {
+  const found = await tx.run(LIST_TENANTS_WITH_DUE_SESSIONS, [new Date(nowMs), limit]);
+  return found.map(({ tenant_id }) => tenant_id);
+}
+
+const DELETE_DUE_SESSIONS = statement<{ id: string }>(
+  'delete_due_sessions',
+  `DELETE FROM sessions WHERE tenant_id = $1 AND id IN (
+     SELECT id FROM sessions WHERE tenant_id = $1 AND expires_at <= $2 ORDER BY expires_at, id LIMIT $3)
+   RETURNING id`,
+);
+
+export async function deleteDueSessions(tx: TenantTx, nowMs: number, limit: number): Promise<number> {
+  return (await tx.run(DELETE_DUE_SESSIONS, [tx.tenantId, new Date(nowMs), limit])).length;
+}

@@ -1,0 +1,125 @@
+import { generateApiKey, generateNonce } from '../../access/api-key.js';
+import type { IntegrityStory } from '../../access/credential.js';
+import { NO_RULES, rulesText } from '../../access/grants.js';
+import type { Principal } from '../../access/principal.js';
+import { isSessionMacValid, sessionMac } from '../../access/row-macs.js';
+import type { Act } from '../../audit/entry.js';
+import { record } from '../../audit/record.js';
+import { hashApiKey } from '../../crypto/keyed-hash.js';
+import type { SystemKeys } from '../../crypto/system-keys.js';
+import { formatDate } from '../../kernel/dates.js';
+import { AppError, storageUnavailable, validationFailed } from '../../kernel/errors.js';
+import { newId } from '../../kernel/ids.js';
+import type { Database } from '../../storage/database.js';
+import { checkTimedRights } from '../applications/index.js';
+import type { StoredSession } from './queries.js';
+import { authorizeSession, findSessionByNonce, insertSession } from './queries.js';
+import type { SessionAuthorize, SessionBody } from './schema.js';
+
+export interface SessionsOptions {
+  readonly database: Database;
+  readonly systemKeys: SystemKeys;
+  readonly onIntegrityFault: (story: IntegrityStory) => void;
+}
+
+export interface Sessions {
+  /** A session without rights, for the caller to have authorized soon. */
+  create(principal: Principal, act: Act): Promise<SessionBody>;
+  /** Gives the session of a nonce its rights, once. */
+  authorize(principal: Principal, act: Act, input: SessionAuthorize): Promise<void>;
+}
+
+const NEW_SESSION_MS = 180_000;
+const AHEAD_MAX_MS = 24 * 3_600_000;
+
+export function createSessions(options: SessionsOptions): Sessions {
+  const { database, systemKeys } = options;
+  const nonceHashOf = (nonce: string): Buffer => hashApiKey(systemKeys.apiKeyPepper, `nonce:${nonce}`);
+
+  return {
+    async create({ tenantId, applicationId }, act) {
+      return database.write(tenantId, async (tx) => {
+        const [key, nonce] = [generateApiKey('session'), generateNonce()];
+        const row = sealed(systemKeys, tenantId, {
+          id: newId(),
+          hash: hashApiKey(systemKeys.apiKeyPepper, key.reveal()),
+          nonce_hash: nonceHashOf(nonce.reveal()),
+          created_by: applicationId,
+          authorized_by: null,
+          permissions: [],
+          rules: NO_RULES,
+          expires_at: new Date(act.atMs + NEW_SESSION_MS),
+        });
+        await insertSession(tx, row, act.atMs);
+        await record(tx, act, { event: 'session_created', entityId: row.id, outcome: 'success' });
+        const body = {
+          id: row.id,
+          session_key: key.reveal(),
+          nonce: nonce.reveal(),
+          expires_at: formatDate(row.expires_at.getTime()),
+        };
+        await act.keepAnswer?.(tx, body);
+        return body;
+      });
+    },
+
+    async authorize({ tenantId, applicationId }, act, input) {
+      const checked = checkTimedRights('session', input, { nowMs: act.atMs, aheadMaxMs: AHEAD_MAX_MS });
+      if ('errors' in checked) throw validationFailed(checked.errors);
+      const { permissions, rules, expiresAt } = checked.rights;
+      const nonceHash = nonceHashOf(input.nonce);
+      // A refusal is handed back, not thrown: others share the transaction.
+      const refusal = await database.write(tenantId, async (tx) => {
+        const session = await findSessionByNonce(tx, nonceHash, act.atMs);
+        if (!session) return unknownNonce();
+        verify(tenantId, session);
+        if (session.authorized_by !== null) return alreadyAuthorized();
+        const row = sealed(systemKeys, tenantId, {
+          ...session,
+          authorized_by: applicationId,
+          permissions,
+          rules: rulesText(rules),
+          expires_at: expiresAt ?? session.expires_at,
+        });
+        if (!(await authorizeSession(tx, row))) return alreadyAuthorized();
+        await record(tx, act, { event: 'session_authorized', entityId: row.id, outcome: 'success' });
+        await act.keepAnswer?.(tx, undefined);
+        return undefined;
+      });
+      if (refusal) throw refusal;
+    },
+  };
+
+  /** A row pointed at another session by hand must not be given rights, let alone a good seal. */
+  function verify(tenantId: string, session: StoredSession): void {
+    if (isSessionMacValid(systemKeys.rowMac, sealedPartOf(tenantId, session), session.mac)) return;
+    options.onIntegrityFault({ tenantId, applicationId: session.created_by, sessionId: session.id });
+    throw storageUnavailable(new Error('this session was changed outside the product'));
+  }
+}
+
+function sealed({ rowMac }: SystemKeys, tenantId: string, row: Omit<StoredSession, 'mac'>): StoredSession {
+  return { ...row, mac: sessionMac(rowMac, sealedPartOf(tenantId, row)) };
+}
+
+function sealedPartOf(tenantId: string, row: Omit<StoredSession, 'mac'>) {
+  return {
+    tenantId,
+    id: row.id,
+    hash: row.hash,
+    nonceHash: row.nonce_hash,
+    createdBy: row.created_by,
+    authorizedBy: row.authorized_by,
+    permissions: row.permissions,
+    rules: row.rules,
+    expiresAt: row.expires_at,
+  };
+}
+
+function unknownNonce(): AppError {
+  return new AppError('not_found', 'No session waits under this nonce. It may have expired: make a new session.');
+}
+
+function alreadyAuthorized(): AppError {
+  return new AppError('session_already_authorized', 'This nonce was used. Make a new session to grant other rights.');
+}

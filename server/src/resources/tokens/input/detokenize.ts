@@ -1,0 +1,35 @@
+import { assert } from '../../../kernel/assert.js';
+import type { Json } from '../../../kernel/json.js';
+import { holdsExpression } from './expression-text.js';
+import { replaceJson, walkJson } from './walk.js';
+
+export interface FoundExpression {
+  /** Where it stands in the body, as errors name it. */
+  readonly path: string;
+  readonly text: string;
+}
+
+/** Every string that has something to evaluate, in document order. Names of members are never evaluated. */
+export function findExpressions(body: Json): FoundExpression[] {
+  const found: FoundExpression[] = [];
+  walkJson(body, '', (value, path) => {
+    if (typeof value === 'string' && holdsExpression(value))
+      found.push({ path: path === '' ? '$' : path, text: value });
+    return false;
+  });
+  return found;
+}
+
+/** The same shape with the values of its expressions, one for each that `findExpressions` gives. */
+export function rebuildWith(body: Json, values: readonly Json[]): Json {
+  let at = 0;
+  const answer = replaceJson(body, (value) => {
+    if (typeof value !== 'string' || !holdsExpression(value)) return undefined;
+    const result = values[at];
+    assert(result !== undefined, 'there is a value for every expression');
+    at += 1;
+    return result;
+  });
+  assert(at === values.length, 'every value has its place in the answer');
+  return answer;
+}

@@ -1,0 +1,113 @@
+import type { FieldErrors } from '../../../kernel/errors.js';
+import type { Json } from '../../../kernel/json.js';
+import type { Privacy } from '../stored/content.js';
+import { TOKEN_TYPE_CATALOGUE } from '../types/catalogue.js';
+import { isJsonObject } from '../types/json-object.js';
+import type { TokenType } from '../types/names.js';
+import { readContainers } from './containers.js';
+import { expressionFault, isIdExpression } from './expression-text.js';
+import type { Faults } from './faults.js';
+import { addFault, faultsUnder } from './faults.js';
+import type { InputContext } from './fields.js';
+import {
+  readDeduplicate,
+  readEncryption,
+  readExpiry,
+  readFingerprintExpression,
+  readSearchIndexes,
+  readType,
+} from './fields.js';
+import { readMetadata } from './metadata.js';
+import { readPrivacy, settlePlace } from './privacy.js';
+import { idFault } from './token-id.js';
+import { refuseUnsafeNumbers } from './unsafe-numbers.js';
+
+/** A token somebody asked for, checked as far as that goes without evaluating an expression. */
+export interface NewToken {
+  /** A good id, or an expression whose outcome has yet to be checked. */
+  readonly id: string | undefined;
+  readonly type: TokenType;
+  readonly data: Json;
+  readonly mask: Json | undefined;
+  readonly containers: readonly string[];
+  readonly metadata: Readonly<Record<string, string>> | undefined;
+  readonly searchIndexes: readonly string[] | undefined;
+  readonly fingerprintExpression: string | undefined;
+  readonly deduplicate: boolean | undefined;
+  readonly expiresAtMs: number | undefined;
+  readonly privacy: Privacy;
+  readonly encryption: Json | undefined;
+}
+
+/**
+ * Reads the request for a token and reports everything that is wrong with it at once. A member that is null counts as
+ * left out; members not named here, and those the server sets, are ignored. Written out field by field because every
+ * create passes through here.
+ */
+export function readNewToken(body: unknown, context: InputContext, errors: FieldErrors): NewToken | undefined {
+  const faults = faultsUnder(errors, context.path);
+  if (!isJsonObject(body)) {
+    addFault(faults, '', 'must be an object');
+    return undefined;
+  }
+  const type = isGiven(body.type) ? readType(body.type, faults) : 'token';
+  const data = readData(type, body.data, faults);
+  const id = isGiven(body.id) ? readId(body.id, faults) : undefined;
+  const containers = isGiven(body.containers) ? readContainers(body.containers, faults) : undefined;
+  const privacy = isGiven(body.privacy) ? readPrivacy(body.privacy, faults) : undefined;
+  const token = {
+    mask: body.mask ?? undefined,
+    metadata: isGiven(body.metadata) ? readMetadata(body.metadata, faults) : undefined,
+    searchIndexes: isGiven(body.search_indexes) ? readSearchIndexes(body.search_indexes, faults) : undefined,
+    fingerprintExpression: isGiven(body.fingerprint_expression)
+      ? readFingerprintExpression(body.fingerprint_expression, faults)
+      : undefined,
+    deduplicate: isGiven(body.deduplicate_token) ? readDeduplicate(body.deduplicate_token, faults) : undefined,
+    expiresAtMs: isGiven(body.expires_at) ? readExpiry(body.expires_at, context.nowMs, faults) : undefined,
+    encryption: isGiven(body.encryption) ? readEncryption(body.encryption, faults) : undefined,
+  };
+  if (faults.count > 0 || type === undefined) return undefined;
+  return { id, type, data, ...settlePlace(type, containers, privacy), ...token };
+}
+
+/** The generic token that tokenizing makes of a bare value. */
+export function newGenericToken(data: Json): NewToken {
+  return {
+    id: undefined,
+    type: 'token',
+    data,
+    ...settlePlace('token', undefined, undefined),
+    mask: undefined,
+    metadata: undefined,
+    searchIndexes: undefined,
+    fingerprintExpression: undefined,
+    deduplicate: undefined,
+    expiresAtMs: undefined,
+    encryption: undefined,
+  };
+}
+
+function isGiven(value: Json | undefined): value is Exclude<Json, null> {
+  return value !== undefined && value !== null;
+}
+
+function readData(type: TokenType | undefined, value: Json | undefined, faults: Faults): Json {
+  if (!isGiven(value)) {
+    addFault(faults, 'data', 'is required');
+    return null;
+  }
+  refuseUnsafeNumbers(value, 'data', faults);
+  if (type === undefined) return value;
+  for (const { path, message } of TOKEN_TYPE_CATALOGUE[type].check(value)) addFault(faults, path, message);
+  return value;
+}
+
+function readId(value: Json, faults: Faults): string | undefined {
+  if (typeof value !== 'string') {
+    addFault(faults, 'id', 'must be a string');
+    return undefined;
+  }
+  const message = isIdExpression(value) ? expressionFault(value) : idFault(value);
+  if (message !== undefined) addFault(faults, 'id', message);
+  return value;
+}

@@ -1,0 +1,17 @@
+import { codePointLength, hasForbiddenCharacters } from '../../../kernel/text.js';
+
+const ID_LENGTH_MIN = 3;
+const ID_LENGTH_MAX = 400;
+
+/** Characters that mean something in a path, a query, a filter or an expression. */
+const FORBIDDEN_PATTERN = /[#/\\+?[\]|&=%<>{}^]/;
+
+/** What is wrong with an id, as it was given or as its expression turned out; undefined for a good one. */
+export function idFault(id: string): string | undefined {
+  const length = codePointLength(id);
+  if (length < ID_LENGTH_MIN || length > ID_LENGTH_MAX) {
+    return `must be ${ID_LENGTH_MIN} to ${ID_LENGTH_MAX} characters long`;
+  }
+  if (FORBIDDEN_PATTERN.test(id)) return 'must not hold any of # / \\ + ? [ ] | & = % < > { } ^';
+  return hasForbiddenCharacters(id) ? 'must not hold NUL or unpaired surrogates' : undefined;
+}

@@ -1,0 +1,69 @@
+import type { FieldErrors } from '../../../kernel/errors.js';
+import type { Json } from '../../../kernel/json.js';
+import type { JsonObject } from '../types/json-object.js';
+import { isJsonObject } from '../types/json-object.js';
+import type { TokenType } from '../types/names.js';
+import { readContainers } from './containers.js';
+import { addFault, faultsUnder } from './faults.js';
+import type { InputContext } from './fields.js';
+import {
+  readDeduplicate,
+  readEncryption,
+  readExpiry,
+  readFingerprintExpression,
+  readSearchIndexes,
+  readType,
+} from './fields.js';
+import type { MetadataPatch } from './metadata.js';
+import { readMetadataPatch } from './metadata.js';
+import type { GivenPrivacy } from './privacy.js';
+import { readPrivacy } from './privacy.js';
+import { refuseUnsafeNumbers } from './unsafe-numbers.js';
+
+/** A change to a token. What is undefined stays, what is null goes back to its default or goes. */
+export interface TokenPatch {
+  /** Named by the client, for comparison alone. */
+  readonly type: TokenType | undefined;
+  /** To be merged. */
+  readonly data: Json | undefined;
+  /** To be merged. */
+  readonly mask: Json | undefined;
+  /** To be merged. */
+  readonly metadata: MetadataPatch | null | undefined;
+  readonly containers: readonly string[] | null | undefined;
+  readonly searchIndexes: readonly string[] | null | undefined;
+  readonly fingerprintExpression: string | null | undefined;
+  readonly deduplicate: boolean | undefined;
+  readonly expiresAtMs: number | null | undefined;
+  readonly privacy: GivenPrivacy | null | undefined;
+  readonly encryption: JsonObject | null | undefined;
+}
+
+/** Reads a change as far as it can be judged without the token. An `id` is ignored: the path says which token it is. */
+export function readTokenPatch(body: unknown, context: InputContext, errors: FieldErrors): TokenPatch | undefined {
+  const faults = faultsUnder(errors, context.path);
+  if (!isJsonObject(body)) {
+    addFault(faults, '', 'must be an object');
+    return undefined;
+  }
+  if (body.data === null) addFault(faults, 'data', 'must not be null; delete the token instead');
+  else if (body.data !== undefined) refuseUnsafeNumbers(body.data, 'data', faults);
+  const patch: TokenPatch = {
+    type: given(body.type, (value) => readType(value, faults)) ?? undefined,
+    data: body.data,
+    mask: body.mask,
+    metadata: given(body.metadata, (value) => readMetadataPatch(value, faults)),
+    containers: given(body.containers, (value) => readContainers(value, faults)),
+    searchIndexes: given(body.search_indexes, (value) => readSearchIndexes(value, faults)),
+    fingerprintExpression: given(body.fingerprint_expression, (value) => readFingerprintExpression(value, faults)),
+    deduplicate: given(body.deduplicate_token, (value) => readDeduplicate(value, faults)) ?? undefined,
+    expiresAtMs: given(body.expires_at, (value) => readExpiry(value, context.nowMs, faults)),
+    privacy: given(body.privacy, (value) => readPrivacy(value, faults)),
+    encryption: given(body.encryption, (value) => readEncryption(value, faults)),
+  };
+  return faults.count > 0 ? undefined : patch;
+}
+
+function given<Value>(value: Json | undefined, read: (value: Json) => Value): Value | null | undefined {
+  return value === undefined || value === null ? value : read(value);
+}

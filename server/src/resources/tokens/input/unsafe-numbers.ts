@@ -1,0 +1,39 @@
+import type { Json } from '../../../kernel/json.js';
+import { isJsonObject } from '../types/json-object.js';
+import type { Faults } from './faults.js';
+import { addFault, elementPath, memberPath } from './faults.js';
+
+const MESSAGE = 'must not hold a number beyond ±9007199254740991: it could not be returned unchanged, send it as text';
+
+/**
+ * Refuses numbers that the parser may have rounded. What was written is gone by then, so the rule looks at the value:
+ * every number beyond 2^53 is an integer, and `1e300` or an overflow to infinity fall under it too. The first walk makes
+ * no paths, since almost every body passes.
+ */
+export function refuseUnsafeNumbers(value: Json, path: string, faults: Faults): void {
+  if (holdsUnsafeNumber(value)) name(value, path, faults);
+}
+
+function holdsUnsafeNumber(value: Json): boolean {
+  if (typeof value === 'number') return isUnsafe(value);
+  if (typeof value !== 'object' || value === null) return false;
+  if (!isJsonObject(value)) return value.some(holdsUnsafeNumber);
+  for (const key of Object.keys(value)) {
+    if (holdsUnsafeNumber(value[key] ?? null)) return true;
+  }
+  return false;
+}
+
+function name(value: Json, path: string, faults: Faults): void {
+  if (typeof value === 'number') {
+    if (isUnsafe(value)) addFault(faults, path, MESSAGE);
+  } else if (isJsonObject(value)) {
+    for (const [key, member] of Object.entries(value)) name(member, memberPath(path, key), faults);
+  } else if (typeof value === 'object' && value !== null) {
+    for (const [index, element] of value.entries()) name(element, elementPath(path, index), faults);
+  }
+}
+
+function isUnsafe(value: number): boolean {
+  return value > Number.MAX_SAFE_INTEGER || value < Number.MIN_SAFE_INTEGER;
+}

@@ -1,0 +1,66 @@
+import { operatorAct } from '../../audit/entry.js';
+import type { Expressions } from '../../expressions/expressions.js';
+import type { Database } from '../../storage/database.js';
+import type { TenantTx } from '../../storage/scope.js';
+import type { Due } from './queries.js';
+import { findTenantsWithDue, lockDueTokens } from './queries.js';
+import type { TokenRow } from './stored/row.js';
+import { isTokenType } from './types/names.js';
+import type { PlacedToken } from './vault/change.js';
+import { removeTokens, writeChange } from './vault/change.js';
+import { forgetCvc } from './vault/forget-cvc.js';
+import type { Opener } from './vault/open.js';
+
+export interface SweepOptions {
+  readonly database: Database;
+  readonly opener: Opener;
+  readonly expressions: Expressions;
+}
+
+const ROWS_PER_LOOK = 1_000;
+const BATCH_ROWS = 200;
+
+/** Erases one batch of tokens whose time is over, for each tenant that has some; returns how many went. */
+export function sweepExpiredTokens({ database }: SweepOptions, nowMs: number): Promise<number> {
+  return sweep(database, 'expires_at', nowMs, async (tx) => {
+    const rows = await lockDueTokens(tx, 'expires_at', nowMs, BATCH_ROWS);
+    if (rows.length > 0) await removeTokens(tx, operatorAct(nowMs), rows.map(placed), 'token_expired');
+    return rows.length;
+  });
+}
+
+/** Takes verification codes whose hour is over out of one batch of cards a tenant; returns how many. */
+export function sweepCvcs({ database, opener, expressions }: SweepOptions, nowMs: number): Promise<number> {
+  return sweep(database, 'cvc_expires_at', nowMs, async (tx, tenantId) => {
+    const rows = await lockDueTokens(tx, 'cvc_expires_at', nowMs, BATCH_ROWS);
+    const keys = await opener.keysFor(tenantId, rows);
+    let done = 0;
+    for (const row of rows) {
+      const token = opener.tryOpen(keys, row);
+      // What does not open was reported, and its code cannot be read by anybody.
+      if (token === undefined) continue;
+      await writeChange(tx, operatorAct(nowMs), token, forgetCvc(keys, expressions, token), 'token_cvc_removed');
+      done += 1;
+    }
+    return done;
+  });
+}
+
+/** Every batch is a transaction of its own and starts from what is still there, so stopping anywhere loses nothing. */
+async function sweep(
+  database: Database,
+  due: Due,
+  nowMs: number,
+  sweepTenant: (tx: TenantTx, tenantId: string) => Promise<number>,
+): Promise<number> {
+  const tenants = await database.lookUp((tx) => findTenantsWithDue(tx, due, nowMs, ROWS_PER_LOOK));
+  let total = 0;
+  for (const tenantId of tenants) total += await database.write(tenantId, (tx) => sweepTenant(tx, tenantId));
+  return total;
+}
+
+/** What expires need not be opened: its group says where it was counted. */
+function placed(row: TokenRow & { readonly containers: string[] | null }): PlacedToken {
+  const type = isTokenType(row.type) ? row.type : 'token';
+  return { row, content: { type, containers: row.containers ?? [] } };
+}

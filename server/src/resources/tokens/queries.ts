@@ -1,0 +1,277 @@
+import type { Bulk } from '../../storage/bulk.js';
+import { bulkWrite } from '../../storage/bulk.js';
+import type { SystemTx, TenantTx } from '../../storage/scope.js';
+import type { Value } from '../../storage/statement.js';
+import { statement } from '../../storage/statement.js';
+import type { TokenRow } from './stored/row.js';
+import { TOKEN_COLUMNS } from './stored/row.js';
+import { splitTerms } from './stored/terms.js';
+
+/** Where a bulk statement stands when several are due: claims, tokens, what hangs on them, then looking. */
+const ORDER = { claim: 10, write: 20, terms: 30, find: 40 };
+
+export interface TokenKey {
+  readonly tenantId: string;
+  readonly id: string;
+}
+
+/** Tokens found for everybody who asked together; each caller takes its own. */
+export interface FoundTokens {
+  get(key: TokenKey): TokenRow | undefined;
+}
+
+/** Ids may hold anything but a few characters; a tenant's id is of one length, so no two keys read alike. */
+function nameOf(tenantId: string, id: string): string {
+  return `${tenantId}${id}`;
+}
+
+function byKey(rows: readonly TokenRow[]): FoundTokens {
+  const found = new Map(rows.map((row) => [nameOf(row.tenant_id, row.id), row]));
+  return { get: ({ tenantId, id }) => found.get(nameOf(tenantId, id)) };
+}
+
+function keyColumns(keys: readonly TokenKey[]): Value[] {
+  // Sorted, because one form of this statement locks what it finds.
+  const names = new Map(keys.map((key) => [nameOf(key.tenantId, key.id), key]));
+  const sorted = [...names].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, key]) => key);
+  return [sorted.map(({ tenantId }) => tenantId), sorted.map(({ id }) => id)];
+}
+
+function findTokens(name: string, lock: string): Bulk<TokenKey, TokenRow, FoundTokens> {
+  return {
+    statement: statement(
+      name,
+      `SELECT ${TOKEN_COLUMNS} FROM unnest($1::uuid[], $2::text[]) AS given (tenant_id, id)
+       CROSS JOIN LATERAL (SELECT ${TOKEN_COLUMNS} FROM tokens AS t
+                           WHERE t.tenant_id = given.tenant_id AND t.id = given.id LIMIT 1 ${lock}) AS t`,
+    ),
+    order: ORDER.find,
+    values: keyColumns,
+    collect: byKey,
+  };
+}
+
+export const FIND_TOKENS = findTokens('find_tokens', '');
+
+/** Finds them and keeps others from changing them until the transaction ends. */
+export const LOCK_TOKENS = findTokens('lock_tokens', 'FOR UPDATE');
+
+const INSERT_TOKENS: Bulk<TokenRow, { tenant_id: string; id: string }, ReadonlySet<string>> = {
+  statement: statement(
+    'insert_tokens',
+    `INSERT INTO tokens (tenant_id, id, type, group_id, created_at, tie, created_by, expires_at, cvc_expires_at,
+                         fingerprint, terms, data_version, sealed)
+     SELECT tenant_id, id, type, group_id, created_at, tie, created_by, expires_at, cvc_expires_at, fingerprint, terms,
+            data_version, sealed
+     FROM unnest($1::uuid[], $2::text[], $3::text[], $4::uuid[], $5::timestamptz[], $6::uuid[], $7::uuid[],
+                 $8::timestamptz[], $9::timestamptz[], $10::bytea[], $11::bytea[], $12::int[], $13::bytea[])
+       AS given (tenant_id, id, type, group_id, created_at, tie, created_by, expires_at, cvc_expires_at, fingerprint,
+                 terms, data_version, sealed)
+     ON CONFLICT DO NOTHING RETURNING tenant_id, id`,
+  ),
+  order: ORDER.write,
+  values: (unsorted) => {
+    const rows = [...unsorted].sort((a, b) => (a.id < b.id ? -1 : 1));
+    return [
+      rows.map((row) => row.tenant_id),
+      rows.map((row) => row.id),
+      rows.map((row) => row.type),
+      rows.map((row) => row.group_id),
+      rows.map((row) => row.created_at.toISOString()),
+      rows.map((row) => row.tie),
+      rows.map((row) => row.created_by),
+      rows.map((row) => row.expires_at?.toISOString() ?? null),
+      rows.map((row) => row.cvc_expires_at?.toISOString() ?? null),
+      rows.map((row) => row.fingerprint),
+      rows.map((row) => row.terms),
+      rows.map((row) => row.data_version),
+      rows.map((row) => row.sealed),
+    ];
+  },
+  collect: (results) => new Set(results.map(({ tenant_id, id }) => nameOf(tenant_id, id))),
+};
+
+/** Returns the rows whose id was free. */
+export async function insertTokens(tx: TenantTx, rows: readonly TokenRow[]): Promise<TokenRow[]> {
+  const inserted = await tx.gather(INSERT_TOKENS, rows);
+  return rows.filter((row) => inserted.has(nameOf(row.tenant_id, row.id)));
+}
+
+type Place = Pick<TokenRow, 'tenant_id' | 'created_at' | 'tie' | 'terms'>;
+
+function termColumns(places: readonly Place[]): Value[] {
+  const rows = places.flatMap((place) => splitTerms(place.terms).map((term) => ({ ...place, term })));
+  return [
+    rows.map((row) => row.tenant_id),
+    rows.map((row) => row.term),
+    rows.map((row) => row.created_at.toISOString()),
+    rows.map((row) => row.tie),
+  ];
+}
+
+const INSERT_TERMS = bulkWrite<Place>(
+  statement(
+    'insert_token_terms',
+    `INSERT INTO token_terms (tenant_id, term, created_at, tie)
+     SELECT tenant_id, term, created_at, tie FROM unnest($1::uuid[], $2::bytea[], $3::timestamptz[], $4::uuid[])
+       AS given (tenant_id, term, created_at, tie)
+     ON CONFLICT DO NOTHING`,
+  ),
+  ORDER.terms + 1,
+  termColumns,
+);
+
+export async function insertTerms(tx: TenantTx, places: readonly Place[]): Promise<void> {
+  const found = places.filter(({ terms }) => terms.length > 0);
+  if (found.length > 0) await tx.gather(INSERT_TERMS, found);
+}
+
+const DELETE_TERMS = bulkWrite<Place>(
+  statement(
+    'delete_token_terms',
+    `DELETE FROM token_terms AS t USING unnest($1::uuid[], $2::bytea[], $3::timestamptz[], $4::uuid[])
+       AS given (tenant_id, term, created_at, tie)
+     WHERE t.tenant_id = given.tenant_id AND t.term = given.term AND t.created_at = given.created_at
+       AND t.tie = given.tie`,
+  ),
+  ORDER.terms,
+  termColumns,
+);
+
+export async function deleteTerms(tx: TenantTx, places: readonly Place[]): Promise<void> {
+  const found = places.filter(({ terms }) => terms.length > 0);
+  if (found.length > 0) await tx.gather(DELETE_TERMS, found);
+}
+
+export interface Claim {
+  readonly tenantId: string;
+  readonly type: string;
+  readonly fingerprint: Buffer;
+  readonly tokenId: string;
+  readonly atMs: number;
+}
+
+const CLAIM_FINGERPRINTS: Bulk<Claim, { tenant_id: string; token_id: string; holder: string }, Map<string, string>> = {
+  statement: statement(
+    'claim_fingerprints',
+    `SELECT tenant_id, token_id, claim_fingerprint(tenant_id, type, fingerprint, token_id, at) AS holder
+     FROM unnest($1::uuid[], $2::text[], $3::bytea[], $4::text[], $5::timestamptz[])
+       AS given (tenant_id, type, fingerprint, token_id, at)`,
+  ),
+  order: ORDER.claim,
+  values: (unsorted) => {
+    const rows = [...unsorted].sort((a, b) => Buffer.compare(a.fingerprint, b.fingerprint));
+    return [
+      rows.map(({ tenantId }) => tenantId),
+      rows.map(({ type }) => type),
+      rows.map(({ fingerprint }) => fingerprint),
+      rows.map(({ tokenId }) => tokenId),
+      rows.map(({ atMs }) => new Date(atMs).toISOString()),
+    ];
+  },
+  collect: (results) => new Map(results.map((row) => [nameOf(row.tenant_id, row.token_id), row.holder])),
+};
+
+/** Which token stands for the fingerprint from now on: the one that asks, or one that was there before. */
+export async function claimFingerprint(tx: TenantTx, claim: Claim): Promise<string> {
+  const holders = await tx.gather(CLAIM_FINGERPRINTS, [claim]);
+  return holders.get(nameOf(claim.tenantId, claim.tokenId)) ?? claim.tokenId;
+}
+
+const RELEASE_CLAIM = statement<never>(
+  'release_claim',
+  'DELETE FROM token_claims WHERE tenant_id = $1 AND type = $2 AND fingerprint = $3 AND token_id = $4',
+);
+
+/** The token no longer stands for its fingerprint. */
+export async function releaseClaim(
+  tx: TenantTx,
+  { type, fingerprint, id }: Pick<TokenRow, 'type' | 'fingerprint' | 'id'>,
+): Promise<void> {
+  if (fingerprint !== null) await tx.run(RELEASE_CLAIM, [tx.tenantId, type, fingerprint, id]);
+}
+
+const UPDATE_TOKEN = statement<never>(
+  'update_token',
+  `UPDATE tokens SET group_id = $3, modified_by = $4, modified_at = $5, expires_at = $6, cvc_expires_at = $7,
+     fingerprint = $8, terms = $9, data_version = $10, sealed = $11
+   WHERE tenant_id = $1 AND id = $2`,
+);
+
+export async function updateToken(tx: TenantTx, row: TokenRow): Promise<void> {
+  await tx.run(UPDATE_TOKEN, [
+    tx.tenantId,
+    row.id,
+    row.group_id,
+    row.modified_by,
+    row.modified_at,
+    row.expires_at,
+    row.cvc_expires_at,
+    row.fingerprint,
+    row.terms,
+    row.data_version,
+    row.sealed,
+  ]);
+}
+
+const DELETE_TOKENS = bulkWrite<TokenKey>(
+  statement(
+    'delete_tokens',
+    `DELETE FROM tokens AS t USING unnest($1::uuid[], $2::text[]) AS given (tenant_id, id)
+     WHERE t.tenant_id = given.tenant_id AND t.id = given.id`,
+  ),
+  ORDER.write,
+  keyColumns,
+);
+
+export async function deleteTokens(tx: TenantTx, ids: readonly string[]): Promise<void> {
+  await tx.gather(
+    DELETE_TOKENS,
+    ids.map((id) => ({ tenantId: tx.tenantId, id })),
+  );
+}
+
+/** What is over: the whole token, or only a card's verification code. */
+export type Due = 'expires_at' | 'cvc_expires_at';
+
+const TENANTS_WITH_DUE = {
+  expires_at: tenantsWithDue('expires_at'),
+  cvc_expires_at: tenantsWithDue('cvc_expires_at'),
+};
+
+function tenantsWithDue(column: Due) {
+  return statement<{ tenant_id: string }>(
+    `find_tenants_by_${column}`,
+    `SELECT DISTINCT due.tenant_id
+     FROM (SELECT t.tenant_id FROM tokens AS t JOIN tenants AS n ON n.id = t.tenant_id AND n.deleted_at IS NULL
+           WHERE t.${column} <= $1 ORDER BY t.${column} LIMIT $2) AS due`,
+  );
+}
+
+/** Tenants that have something due, as far as the first rows tell. */
+export async function findTenantsWithDue(tx: SystemTx, due: Due, nowMs: number, limit: number): Promise<string[]> {
+  const rows = await tx.run(TENANTS_WITH_DUE[due], [new Date(nowMs), limit]);
+  return rows.map((row) => row.tenant_id);
+}
+
+const LOCK_DUE = { expires_at: lockDue('expires_at'), cvc_expires_at: lockDue('cvc_expires_at') };
+
+function lockDue(column: Due) {
+  return statement<TokenRow & { containers: string[] | null }>(
+    `lock_tokens_by_${column}`,
+    `SELECT ${TOKEN_COLUMNS}, (SELECT g.containers FROM token_groups AS g
+                               WHERE g.tenant_id = $1 AND g.group_id = t.group_id LIMIT 1) AS containers
+     FROM tokens AS t WHERE t.tenant_id = $1 AND t.${column} <= $2
+     ORDER BY t.${column}, t.id LIMIT $3 FOR UPDATE OF t SKIP LOCKED`,
+  );
+}
+
+/** Due tokens of one tenant, with their containers, kept from others until the transaction ends. */
+export async function lockDueTokens(
+  tx: TenantTx,
+  due: Due,
+  nowMs: number,
+  limit: number,
+): Promise<(TokenRow & { readonly containers: string[] | null })[]> {
+  return tx.run(LOCK_DUE[due], [tx.tenantId, new Date(nowMs), limit]);
+}

@@ -1,0 +1,161 @@
+import Type from 'typebox';
+import type { RouteRecord } from '../../http/route.js';
+import { defineRoute } from '../../http/route.js';
+import { readListFilters } from './input/list-filters.js';
+import { ListQuery, ListV2Query, SearchBody, SearchV2Body, TokenBody, TokenList, TokenListV2 } from './schema.js';
+import type { Tokens } from './service.js';
+
+export function tokenRoutes(tokens: Tokens): RouteRecord[] {
+  return [...singleRoutes(tokens), ...listRoutes(tokens), ...bodyRoutes(tokens)];
+}
+
+const TAG = { tag: 'Tokens' } as const;
+const ON_MANY = { audit: { entityId: '*', onDenied: 'token_denied' } } as const;
+const ON_ONE = { audit: { entityId: { param: 'id' }, onDenied: 'token_denied' } } as const;
+
+function singleRoutes(tokens: Tokens): RouteRecord[] {
+  return [
+    defineRoute({
+      ...TAG,
+      ...ON_MANY,
+      method: 'POST',
+      path: '/tokens',
+      permission: 'token:create',
+      limits: ['tokens-create'],
+      summary: 'Create a token',
+      description: 'Stores a value. With deduplication the answer may be the token that holds the same value already.',
+      anyBody: true,
+      status: 201,
+      response: TokenBody,
+      location: ({ id }) => `/tokens/${encodeURIComponent(id)}`,
+      failures: ['validation_failed', 'invalid_expression', 'access_denied', 'token_id_conflict'],
+      handle: ({ principal, act, body }) => tokens.create(principal, act, body),
+    }),
+    defineRoute({
+      ...TAG,
+      ...ON_ONE,
+      method: 'GET',
+      path: '/tokens/:id',
+      permission: 'token:read',
+      limits: [],
+      summary: 'Get a token',
+      description: 'Its data is shown as far as the access rule that grants the read says.',
+      status: 200,
+      response: TokenBody,
+      failures: ['access_denied'],
+      handle: ({ principal, act, params }) => tokens.get(principal, act, params.id ?? ''),
+    }),
+    defineRoute({
+      ...TAG,
+      ...ON_ONE,
+      method: 'PATCH',
+      path: '/tokens/:id',
+      permission: 'token:update',
+      limits: [],
+      summary: 'Change a token',
+      description: 'Data, mask and metadata are merged (RFC 7386); other fields are replaced; null removes.',
+      anyBody: true,
+      status: 200,
+      response: TokenBody,
+      failures: ['validation_failed', 'invalid_expression', 'access_denied'],
+      handle: ({ principal, act, params, body }) => tokens.update(principal, act, params.id ?? '', body),
+    }),
+    defineRoute({
+      ...TAG,
+      ...ON_ONE,
+      method: 'DELETE',
+      path: '/tokens/:id',
+      permission: 'token:delete',
+      limits: [],
+      summary: 'Delete a token',
+      description: 'It is gone at once and for good.',
+      status: 204,
+      failures: ['access_denied'],
+      handle: ({ principal, act, params }) => tokens.delete(principal, act, params.id ?? ''),
+    }),
+  ];
+}
+
+function listRoutes(tokens: Tokens): RouteRecord[] {
+  const list = { ...TAG, ...ON_MANY, method: 'GET', permission: 'token:read', limits: ['tokens-list'] } as const;
+  const search = { ...TAG, ...ON_MANY, method: 'POST', permission: 'token:search', limits: ['tokens-search'] } as const;
+  return [
+    defineRoute({
+      ...list,
+      path: '/tokens',
+      summary: 'List tokens',
+      description: 'The tokens the caller may read, newest first. Filters: id, type, container, metadata.<key>.',
+      query: ListQuery,
+      readQuery: readListFilters,
+      status: 200,
+      response: TokenList,
+      handle: ({ principal, act, query, filters: { fingerprint: _, ...filters } }) =>
+        tokens.lists.numbered(principal, act, { by: 'filters', filters }, query),
+    }),
+    defineRoute({
+      ...list,
+      path: '/v2/tokens',
+      summary: 'List tokens by cursor',
+      description: 'As the other list, also by fingerprint; a container includes what is below it.',
+      query: ListV2Query,
+      readQuery: readListFilters,
+      status: 200,
+      response: TokenListV2,
+      failures: ['invalid_cursor'],
+      handle: ({ principal, act, query, filters }) =>
+        tokens.lists.following(principal, act, { by: 'filters', filters }, query),
+    }),
+    defineRoute({
+      ...search,
+      path: '/tokens/search',
+      summary: 'Search tokens',
+      description: 'The tokens the caller may search that match, newest first.',
+      body: SearchBody,
+      optionalBody: true,
+      status: 200,
+      response: TokenList,
+      failures: ['invalid_query'],
+      handle: ({ principal, act, body }) =>
+        tokens.lists.numbered(principal, act, { by: 'query', query: body.query ?? '' }, body),
+    }),
+    defineRoute({
+      ...search,
+      path: '/v2/tokens/search',
+      summary: 'Search tokens by cursor',
+      description: 'As the other search; a container includes what is below it.',
+      body: SearchV2Body,
+      optionalBody: true,
+      status: 200,
+      response: TokenListV2,
+      failures: ['invalid_query', 'invalid_cursor'],
+      handle: ({ principal, act, body }) =>
+        tokens.lists.following(principal, act, { by: 'query', query: body.query ?? '' }, body),
+    }),
+  ];
+}
+
+function bodyRoutes(tokens: Tokens): RouteRecord[] {
+  const base = { ...TAG, ...ON_MANY, method: 'POST', anyBody: true, status: 200, response: Type.Unknown() } as const;
+  return [
+    defineRoute({
+      ...base,
+      path: '/tokenize',
+      permission: 'token:create',
+      limits: ['tokens-create'],
+      summary: 'Tokenize',
+      description: 'Makes tokens of the values in any JSON and answers in its shape: all of them, or none.',
+      failures: ['validation_failed', 'invalid_expression', 'too_many_tokens', 'access_denied', 'token_id_conflict'],
+      handle: ({ principal, act, body }) => tokens.tokenize(principal, act, body),
+    }),
+    defineRoute({
+      ...base,
+      path: '/detokenize',
+      permission: 'token:read',
+      limits: [],
+      summary: 'Detokenize',
+      description: 'Puts values in place of the expressions in any JSON and answers in its shape.',
+      failures: ['invalid_expression', 'unknown_token', 'too_many_tokens', 'access_denied'],
+      handle: ({ principal, act, body }) => tokens.detokenize(principal, act, body),
+    }),
+  ];
+}

@@ -1,0 +1,48 @@
+import type { Static } from 'typebox';
+import Type from 'typebox';
+import { CursorQuery, cursorListOf, OffsetQuery, offsetListOf } from '../../http/pages.js';
+import { DateTime, named, text, Uuid } from '../../http/schema.js';
+import { CLASSIFICATIONS, IMPACT_LEVELS, RESTRICTION_POLICIES } from './stored/content.js';
+import { TOKEN_TYPES } from './types/names.js';
+
+const Anything = Type.Unknown({ description: 'Any JSON' });
+
+export const PrivacyBody = named('TokenPrivacy', {
+  classification: Type.Enum([...CLASSIFICATIONS]),
+  impact_level: Type.Enum([...IMPACT_LEVELS]),
+  restriction_policy: Type.Enum([...RESTRICTION_POLICIES]),
+});
+
+export const TokenBody = named('Token', {
+  id: Type.String({ examples: ['8ac6c1d5-7f0b-4d3d-8c2a-3a0f8f6f2d10'] }),
+  type: Type.Enum([...TOKEN_TYPES]),
+  tenant_id: Uuid,
+  data: Type.Optional(Anything),
+  mask: Type.Optional(Anything),
+  containers: Type.Array(Type.String(), { examples: [['/pci/high/']] }),
+  metadata: Type.Optional(Type.Record(Type.String(), Type.String())),
+  search_indexes: Type.Optional(Type.Array(Type.String())),
+  fingerprint_expression: Type.Optional(Type.String()),
+  fingerprint: Type.Optional(Type.String()),
+  expires_at: Type.Optional(DateTime),
+  // A caller who may not read the token that deduplication found sees neither this nor anything below it.
+  privacy: Type.Optional(PrivacyBody),
+  encryption: Type.Optional(Anything),
+  created_by: Type.Optional(Uuid),
+  created_at: Type.Optional(DateTime),
+  modified_by: Type.Optional(Uuid),
+  modified_at: Type.Optional(DateTime),
+});
+
+export type TokenBody = Static<typeof TokenBody>;
+
+const QUERY = Type.Optional(
+  text({ maxLength: 1_000, description: 'What to look for; empty or left out: all tokens', examples: ['type:card'] }),
+);
+
+export const SearchBody = Type.Object({ query: QUERY, ...OffsetQuery }, { title: 'TokenSearch' });
+export const SearchV2Body = Type.Object({ query: QUERY, ...CursorQuery }, { title: 'TokenSearchV2' });
+export const ListQuery = Type.Object({ ...OffsetQuery });
+export const ListV2Query = Type.Object({ ...CursorQuery });
+export const TokenList = offsetListOf('TokenList', TokenBody);
+export const TokenListV2 = cursorListOf('TokenListV2', TokenBody);

@@ -1,0 +1,118 @@
+import type { TenantKeys } from '../../../crypto/tenant-keys.js';
+import { isUuid } from '../../../kernel/ids.js';
+import { dataTerm, metadataTerm } from '../stored/terms.js';
+import type { Condition, Leaf } from './condition.js';
+import { ALL, both, either, groupsCondition, idsCondition, NONE } from './condition.js';
+import { coversContainer } from './containers.js';
+import type { Group } from './directory-queries.js';
+import type { Query, TextField } from './parse.js';
+
+/** What words have to be held against to become a condition. */
+export interface Vocabulary {
+  readonly keys: TenantKeys;
+  /** Empty where no word asks for a type or a container. */
+  readonly directory: readonly Group[];
+  /** A container stands for what is below it too. */
+  readonly includesChildren: boolean;
+  /** The stored bytes of a fingerprint as it is shown, or undefined for what is none. */
+  readonly readFingerprint: (shown: string) => Buffer | undefined;
+}
+
+/** The filters of a list: values of one filter are alternatives, the filters must all hold. */
+export interface Filters {
+  readonly ids?: readonly string[];
+  readonly types?: readonly string[];
+  readonly containers?: readonly string[];
+  readonly metadata?: readonly (readonly [key: string, value: string])[];
+  readonly fingerprint?: string;
+}
+
+/** Negation is pushed down to the leaves on the way, because the complement of a type is a set of groups again. */
+export function conditionOfQuery(query: Query, words: Vocabulary, isNegated = false): Condition {
+  switch (query.kind) {
+    case 'all':
+      return isNegated ? NONE : ALL;
+    case 'not':
+      return conditionOfQuery(query.part, words, !isNegated);
+    case 'and':
+    case 'or': {
+      const parts = query.parts.map((part) => conditionOfQuery(part, words, isNegated));
+      return (query.kind === 'and') === isNegated ? either(parts) : both(parts);
+    }
+    case 'metadata':
+      return signed(metadataLeaf(words, query.key, query.value), isNegated);
+    case 'dates': {
+      const kind = query.field === 'created_at' ? 'createdAt' : 'modifiedAt';
+      return signed({ kind, fromMs: query.fromMs, beforeMs: query.beforeMs }, isNegated);
+    }
+    case 'text':
+      if (query.field === 'type') return ofGroups(words, isNegated, ({ type }) => type === query.value);
+      if (query.field === 'container') return ofContainer(words, isNegated, query.value);
+      return signed(textLeaf(words, query.field, query.value), isNegated);
+  }
+}
+
+export function conditionOfFilters(filters: Filters, words: Vocabulary): Condition {
+  const { ids, types, containers, metadata = [], fingerprint } = filters;
+  return both([
+    ids === undefined ? ALL : idsCondition(ids),
+    types === undefined ? ALL : ofGroups(words, false, ({ type }) => types.includes(type)),
+    containers === undefined ? ALL : either(containers.map((path) => ofContainerPath(words, false, path))),
+    ...metadata.map(([key, value]) => metadataLeaf(words, key, value)),
+    fingerprint === undefined ? ALL : signed(textLeaf(words, 'fingerprint', fingerprint), false),
+  ]);
+}
+
+/** Whether a type or a container is asked for, which only the directory can answer. */
+export function asksForGroups(query: Query): boolean {
+  if (query.kind === 'text') return query.field === 'type' || query.field === 'container';
+  if (query.kind === 'not') return asksForGroups(query.part);
+  return (query.kind === 'and' || query.kind === 'or') && query.parts.some(asksForGroups);
+}
+
+/** A value that no token can have matches none, and its negation all. */
+function signed(leaf: Leaf | undefined, isNegated: boolean): Condition {
+  if (leaf === undefined) return isNegated ? ALL : NONE;
+  return isNegated ? { kind: 'not', leaf } : leaf;
+}
+
+function textLeaf(words: Vocabulary, field: Exclude<TextField, 'type' | 'container'>, value: string): Leaf | undefined {
+  switch (field) {
+    case 'id':
+      return { kind: 'ids', ids: [value] };
+    case 'data':
+      return { kind: 'term', source: 'data', term: dataTerm(words.keys, value) };
+    case 'fingerprint': {
+      const fingerprint = words.readFingerprint(value);
+      return fingerprint && { kind: 'fingerprint', fingerprint };
+    }
+    case 'created_by':
+    case 'modified_by':
+      if (!isUuid(value)) return undefined;
+      return { kind: field === 'created_by' ? 'createdBy' : 'modifiedBy', id: value.toLowerCase() };
+  }
+}
+
+function metadataLeaf(words: Vocabulary, key: string, value: string): Leaf {
+  return { kind: 'term', source: 'metadata', term: metadataTerm(words.keys, key, value) };
+}
+
+/** No container holds an asterisk, so one at the end means a prefix however it was quoted. */
+function ofContainer(words: Vocabulary, isNegated: boolean, value: string): Condition {
+  if (!value.endsWith('*')) return ofContainerPath(words, isNegated, value);
+  const prefix = value.slice(0, -1).toLowerCase();
+  return ofGroups(words, isNegated, ({ containers }) => containers.some((each) => each.startsWith(prefix)));
+}
+
+/** Containers are stored in lower case, whatever case they came in. */
+function ofContainerPath(words: Vocabulary, isNegated: boolean, value: string): Condition {
+  const path = value.toLowerCase();
+  const matches = words.includesChildren
+    ? (container: string) => coversContainer(path, container)
+    : (container: string) => container === path;
+  return ofGroups(words, isNegated, ({ containers }) => containers.some(matches));
+}
+
+function ofGroups({ directory }: Vocabulary, isNegated: boolean, matches: (group: Group) => boolean): Condition {
+  return groupsCondition(directory.filter((group) => matches(group) !== isNegated).map(({ id }) => id));
+}

@@ -1,0 +1,78 @@
+import type { Span } from './parse.js';
+
+/** One thing to ask of a token. */
+export type Leaf =
+  | { readonly kind: 'ids'; readonly ids: readonly string[] }
+  | { readonly kind: 'idPrefix'; readonly prefix: string }
+  | { readonly kind: 'groups'; readonly groupIds: readonly string[] }
+  | { readonly kind: 'fingerprint'; readonly fingerprint: Buffer }
+  | { readonly kind: 'term'; readonly source: 'data' | 'metadata'; readonly term: Buffer }
+  | { readonly kind: 'createdBy' | 'modifiedBy'; readonly id: string }
+  | ({ readonly kind: 'createdAt' | 'modifiedAt' } & Span);
+
+/** Which tokens are meant. Only leaves are negated, and never groups: what is not in some groups is in the others. */
+export type Condition =
+  | { readonly kind: 'all' }
+  | { readonly kind: 'none' }
+  | { readonly kind: 'and' | 'or'; readonly parts: readonly Condition[] }
+  | { readonly kind: 'not'; readonly leaf: Leaf }
+  | Leaf;
+
+export const ALL: Condition = { kind: 'all' };
+export const NONE: Condition = { kind: 'none' };
+
+/**
+ * A set of groups. It stays a set even when it holds every group there is: a group that appears before the tokens are
+ * read was not looked at, and nobody may see it by accident.
+ */
+export function groupsCondition(groupIds: readonly string[]): Condition {
+  return groupIds.length === 0 ? NONE : { kind: 'groups', groupIds };
+}
+
+export function idsCondition(ids: readonly string[]): Condition {
+  return ids.length === 0 ? NONE : { kind: 'ids', ids: [...new Set(ids)] };
+}
+
+/** All of them must hold. */
+export function both(given: readonly Condition[]): Condition {
+  const parts = flatten('and', given).filter(({ kind }) => kind !== 'all');
+  if (parts.some(({ kind }) => kind === 'none')) return NONE;
+  return joined('and', parts, (lists) => lists.reduce((kept, list) => intersection(kept, list)));
+}
+
+/** One of them must hold. */
+export function either(given: readonly Condition[]): Condition {
+  const parts = flatten('or', given).filter(({ kind }) => kind !== 'none');
+  if (parts.some(({ kind }) => kind === 'all')) return ALL;
+  return joined('or', parts, (lists) => [...new Set(lists.flat())]);
+}
+
+function flatten(kind: 'and' | 'or', parts: readonly Condition[]): Condition[] {
+  return parts.flatMap((part) =>
+    (part.kind === 'and' || part.kind === 'or') && part.kind === kind ? part.parts : [part],
+  );
+}
+
+/** Sets of groups become one set, and so do sets of ids, which is what lets an index drive the search. */
+function joined(
+  kind: 'and' | 'or',
+  parts: readonly Condition[],
+  merge: (lists: readonly (readonly string[])[]) => readonly string[],
+): Condition {
+  const groups = parts.flatMap((part) => (part.kind === 'groups' ? [part.groupIds] : []));
+  const ids = parts.flatMap((part) => (part.kind === 'ids' ? [part.ids] : []));
+  const kept = [
+    ...(groups.length > 0 ? [groupsCondition(merge(groups))] : []),
+    ...(ids.length > 0 ? [idsCondition(merge(ids))] : []),
+    ...parts.filter((part) => part.kind !== 'groups' && part.kind !== 'ids'),
+  ];
+  if (kind === 'and' && kept.some((part) => part.kind === 'none')) return NONE;
+  const [first] = kept;
+  if (first === undefined) return kind === 'and' ? ALL : NONE;
+  return kept.length === 1 ? first : { kind, parts: kept };
+}
+
+function intersection(a: readonly string[], b: readonly string[]): string[] {
+  const wanted = new Set(b);
+  return a.filter((each) => wanted.has(each));
+}

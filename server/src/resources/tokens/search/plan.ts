@@ -1,0 +1,117 @@
+import type { Condition, Leaf } from './condition.js';
+import { ALL } from './condition.js';
+import type { Group } from './directory-queries.js';
+
+/** What leads to the tokens: each key is looked up by itself in an index that is ordered as the list is. */
+export type Driver =
+  | { readonly by: 'ids'; readonly keys: readonly string[] }
+  | { readonly by: 'groups'; readonly keys: readonly string[] }
+  | { readonly by: 'fingerprints'; readonly keys: readonly Buffer[] }
+  | { readonly by: 'terms'; readonly keys: readonly Buffer[] };
+
+type Window = Extract<Leaf, { kind: 'createdAt' | 'modifiedAt' }>;
+
+export interface Plan {
+  /** None: go through the tenant's tokens by time. Several: each finds some, and a token may be found twice. */
+  readonly drivers: readonly Driver[];
+  /** Bounds on the time of creation, which every index can use. */
+  readonly window: readonly Window[];
+  /** What remains to be asked of each token found. */
+  readonly rest: Condition;
+}
+
+/** Rows that may have to be read, which is what plans are compared by. */
+interface Option {
+  readonly drivers: readonly Driver[];
+  readonly rows: number;
+}
+
+/** Guesses, where nothing is known beforehand: a value of somebody's data is rare, a word of metadata less so. */
+const ROWS_OF_FINGERPRINT = 10;
+const ROWS_OF_DATA_TERM = 100;
+const ROWS_OF_METADATA_TERM = 1_000;
+
+/**
+ * Chooses by the worst case: the number of rows that may have to be read before `wanted` of them are found. The directory
+ * knows how many tokens each group has, so it tells for instance whether skipping the invisible ones on the way through
+ * all of them can cost more than looking into each visible group.
+ */
+export function planFor(condition: Condition, directory: readonly Group[] | undefined, wanted: number): Plan {
+  const parts = condition.kind === 'and' ? condition.parts : [condition];
+  const window = parts.filter((part): part is Window => part.kind === 'createdAt');
+  const rest = parts.filter((part) => part.kind !== 'createdAt');
+  const counts = new Map(directory?.map(({ id, count }) => [id, count]));
+  const [only, ...more] = rest;
+  const isWhole = more.length === 0;
+  const options = rest.map((part) => ({ part, option: optionFor(part, isWhole ? wanted : Infinity, counts) }));
+
+  const total = directory === undefined ? Infinity : sum(counts.values());
+  const skipped = only?.kind === 'groups' ? total - sum(only.groupIds.map((id) => counts.get(id) ?? 0)) : Infinity;
+  let best: { part: Condition | undefined; option: Option } = {
+    part: undefined,
+    option: { drivers: [], rows: isWhole ? Math.min(total, wanted + skipped) : total },
+  };
+  for (const { part, option } of options) {
+    if (option !== undefined && option.rows < best.option.rows) best = { part, option };
+  }
+  // What one leaf found needs not be asked again; alternatives do, since each driver finds by one of them only.
+  const isSettled = (part: Condition): boolean => part === best.part && part.kind !== 'or' && part.kind !== 'and';
+  return { drivers: best.option.drivers, window, rest: conjunction(rest.filter((part) => !isSettled(part))) };
+}
+
+function optionFor(condition: Condition, wanted: number, counts: ReadonlyMap<string, number>): Option | undefined {
+  switch (condition.kind) {
+    case 'ids':
+      return { drivers: [{ by: 'ids', keys: condition.ids }], rows: condition.ids.length };
+    case 'fingerprint':
+      return { drivers: [{ by: 'fingerprints', keys: [condition.fingerprint] }], rows: ROWS_OF_FINGERPRINT };
+    case 'term': {
+      const rows = condition.source === 'data' ? ROWS_OF_DATA_TERM : ROWS_OF_METADATA_TERM;
+      return { drivers: [{ by: 'terms', keys: [condition.term] }], rows };
+    }
+    case 'groups': {
+      const read = sum(condition.groupIds.map((id) => Math.min(counts.get(id) ?? 0, wanted)));
+      return { drivers: [{ by: 'groups', keys: condition.groupIds }], rows: read + condition.groupIds.length };
+    }
+    case 'and': {
+      const options = condition.parts.flatMap((part) => optionFor(part, Infinity, counts) ?? []);
+      return options.sort((a, b) => a.rows - b.rows)[0];
+    }
+    case 'or': {
+      const options = condition.parts.flatMap((part) => optionFor(part, wanted, counts) ?? []);
+      // One alternative that no index finds makes the others useless.
+      if (options.length < condition.parts.length) return undefined;
+      return { drivers: merged(options.flatMap(({ drivers }) => drivers)), rows: sum(options.map(({ rows }) => rows)) };
+    }
+    default:
+      return undefined;
+  }
+}
+
+/** One driver a kind, so that the same shape of search gives the same statement. */
+function merged(drivers: readonly Driver[]): Driver[] {
+  const texts = (by: 'ids' | 'groups') => drivers.flatMap((driver) => (driver.by === by ? driver.keys : []));
+  const bytes = (by: 'fingerprints' | 'terms') => {
+    const keys = drivers.flatMap((driver) => (driver.by === by ? driver.keys : []));
+    return [...new Map(keys.map((key) => [key.toString('hex'), key])).values()];
+  };
+  const all: Driver[] = [
+    { by: 'ids', keys: [...new Set(texts('ids'))] },
+    { by: 'groups', keys: [...new Set(texts('groups'))] },
+    { by: 'fingerprints', keys: bytes('fingerprints') },
+    { by: 'terms', keys: bytes('terms') },
+  ];
+  return all.filter(({ keys }) => keys.length > 0);
+}
+
+function conjunction(parts: readonly Condition[]): Condition {
+  const [first] = parts;
+  if (first === undefined) return ALL;
+  return parts.length === 1 ? first : { kind: 'and', parts };
+}
+
+function sum(numbers: Iterable<number>): number {
+  let total = 0;
+  for (const number of numbers) total += number;
+  return total;
+}

@@ -1,0 +1,139 @@
+import { decide, decideAll } from '../../access/decide.js';
+import type { Principal } from '../../access/principal.js';
+import type { Act } from '../../audit/entry.js';
+import { createBudget } from '../../expressions/budget.js';
+import type { Expressions } from '../../expressions/expressions.js';
+import type { Cursors } from '../../http/cursor.js';
+import { assert } from '../../kernel/assert.js';
+import type { FieldErrors } from '../../kernel/errors.js';
+import { validationFailed } from '../../kernel/errors.js';
+import type { Json } from '../../kernel/json.js';
+import type { Database } from '../../storage/database.js';
+import type { TenantTx } from '../../storage/scope.js';
+import { readNewToken } from './input/new-token.js';
+import { readTokenPatch } from './input/token-patch.js';
+import { claimFingerprint } from './queries.js';
+import type { TokenBody } from './schema.js';
+import { granted, prepareGranted, presentMatch, subjectOf } from './vault/answer.js';
+import { recordTouched, removeTokens, writeChange } from './vault/change.js';
+import { createDetokenize } from './vault/detokenize.js';
+import type { Lists } from './vault/list.js';
+import { createLists } from './vault/list.js';
+import { makeTokens } from './vault/make.js';
+import type { Opener, OpenRow } from './vault/open.js';
+import { known } from './vault/open.js';
+import type { Preparation, TokenSettings } from './vault/prepare.js';
+import { createPresent } from './vault/present.js';
+import { createTokenize } from './vault/tokenize.js';
+import { changeToken } from './vault/update.js';
+
+export interface TokensOptions {
+  readonly database: Database;
+  readonly opener: Opener;
+  readonly expressions: Expressions;
+  readonly cursors: Cursors;
+  readonly tokensPerRequestMax: number;
+  readonly settingsOf: (tenantId: string) => TokenSettings | Promise<TokenSettings>;
+}
+
+export interface Tokens {
+  create(principal: Principal, act: Act, body: unknown): Promise<TokenBody>;
+  get(principal: Principal, act: Act, id: string): Promise<TokenBody>;
+  update(principal: Principal, act: Act, id: string, body: unknown): Promise<TokenBody>;
+  delete(principal: Principal, act: Act, id: string): Promise<void>;
+  tokenize(principal: Principal, act: Act, body: unknown): Promise<Json>;
+  detokenize(principal: Principal, act: Act, body: unknown): Promise<Json>;
+  readonly lists: Lists;
+}
+
+export function createTokens(options: TokensOptions): Tokens {
+  const { database, opener, expressions } = options;
+  const tokenize = createTokenize({ ...options, prepareFor: (principal, act) => prepareFor(options, principal, act) });
+  const detokenize = createDetokenize(options);
+
+  return {
+    lists: createLists(options),
+    // The body came out of the parser, so it is JSON.
+    tokenize: (principal, act, body) => tokenize(principal, act, body as Json),
+    detokenize: (principal, act, body) => detokenize(principal, act, body as Json),
+
+    async create(principal, act, body) {
+      const input = checked((errors) => readNewToken(body, { path: '', nowMs: act.atMs }, errors));
+      const preparation = await prepareFor(options, principal, act);
+      const token = prepareGranted(preparation, principal, input, '');
+      return database.write(principal.tenantId, async (tx) => {
+        const [answer] = await makeTokens(tx, opener, principal, preparation, [token]);
+        assert(answer !== undefined, 'one token has one answer');
+        await act.keepAnswer?.(tx, answer);
+        return answer;
+      });
+    },
+
+    async get(principal, act, id) {
+      const token = known(await opener.find(principal.tenantId, id, act.atMs));
+      const transform = granted(decide(principal, 'token:read', subjectOf(token)));
+      await database.write(principal.tenantId, (tx) => recordTouched(tx, act, 'token_retrieved', [token]));
+      return createPresent(expressions, createBudget()).body(token, transform, act.atMs);
+    },
+
+    async update(principal, act, id, body) {
+      const patch = checked((errors) => readTokenPatch(body, { path: '', nowMs: act.atMs }, errors));
+      // Tried first outside the change, so that a refusal does not undo a batch others are in.
+      const seen = known(await opener.find(principal.tenantId, id, act.atMs));
+      const preparation = await prepareFor(options, principal, act);
+      const present = createPresent(expressions, preparation.budget);
+      const change = (current: OpenRow) => {
+        granted(decideAll(principal, 'token:update', subjectOf(current)));
+        const changed = changeToken(preparation, current, patch);
+        const containers = [...current.content.containers, ...changed.token.content.containers];
+        return { ...changed, transform: granted(decideAll(principal, 'token:update', { id, containers })) };
+      };
+      change(seen);
+      return database.write(principal.tenantId, async (tx) => {
+        const current = known(await opener.lock(tx, id, act.atMs));
+        const { token, isToBeClaimed, transform } = change(current);
+        const match = isToBeClaimed ? await matchOf(tx, preparation, token) : undefined;
+        if (match) await recordTouched(tx, act, 'token_matched', [match]);
+        else await writeChange(tx, act, current, token, 'token_updated');
+        const answer = match
+          ? presentMatch(principal, present, match, act.atMs)
+          : present.body(token, transform, act.atMs);
+        await act.keepAnswer?.(tx, answer);
+        return answer;
+      });
+    },
+
+    async delete(principal, act, id) {
+      const allow = (token: OpenRow) => granted(decide(principal, 'token:delete', subjectOf(token)));
+      allow(known(await opener.find(principal.tenantId, id, act.atMs)));
+      await database.write(principal.tenantId, async (tx) => {
+        const token = known(await opener.lock(tx, id, act.atMs));
+        allow(token);
+        await removeTokens(tx, act, [token], 'token_deleted');
+      });
+    },
+  };
+
+  /** The other token that stands for the fingerprint this one is about to get; undefined when it stands for itself. */
+  async function matchOf(tx: TenantTx, { act }: Preparation, { row }: OpenRow): Promise<OpenRow | undefined> {
+    if (row.fingerprint === null) return undefined;
+    const claim = { tenantId: tx.tenantId, type: row.type, fingerprint: row.fingerprint, tokenId: row.id };
+    const holder = await claimFingerprint(tx, { ...claim, atMs: act.atMs });
+    return holder === row.id ? undefined : opener.lock(tx, holder, act.atMs);
+  }
+}
+
+/** What every change needs: the tenant's keys and wishes, and a bound on what expressions may cost. */
+export async function prepareFor(options: TokensOptions, { tenantId }: Principal, act: Act): Promise<Preparation> {
+  const [keys, settings] = await Promise.all([options.opener.keysOf(tenantId), options.settingsOf(tenantId)]);
+  const { expressions } = options;
+  return { tenantId, act, keys, settings, expressions, budget: createBudget() };
+}
+
+/** Runs a reader that reports faults, and turns them into one 400. */
+export function checked<T>(read: (errors: FieldErrors) => T | undefined): T {
+  const errors: FieldErrors = {};
+  const value = read(errors);
+  if (value === undefined || Object.keys(errors).length > 0) throw validationFailed(errors);
+  return value;
+}

@@ -1,0 +1,46 @@
+import { decide, decideAll } from '../../../access/decide.js';
+import type { Principal } from '../../../access/principal.js';
+import type { Transform } from '../../../access/rules.js';
+import type { NewToken } from '../input/new-token.js';
+import type { TokenBody } from '../schema.js';
+import type { OpenRow } from './open.js';
+import { accessDenied } from './open.js';
+import type { Preparation, PreparedToken } from './prepare.js';
+import { prepareToken } from './prepare.js';
+import type { OpenToken, Present } from './present.js';
+import { bareBody } from './present.js';
+
+/** A token that may be made, and how much of it its maker gets to see. */
+export interface GrantedToken {
+  readonly token: PreparedToken;
+  readonly transform: Transform;
+}
+
+/** Prepares a token its caller may make; 403 when one of its containers is out of reach. */
+export function prepareGranted(
+  preparation: Preparation,
+  principal: Principal,
+  input: NewToken,
+  path: string,
+): GrantedToken {
+  const token = prepareToken(preparation, input, path);
+  return { token, transform: granted(decideAll(principal, 'token:create', subjectOf(token))) };
+}
+
+export function subjectOf({ row, content }: OpenToken): {
+  readonly id: string;
+  readonly containers: readonly string[];
+} {
+  return { id: row.id, containers: content.containers };
+}
+
+export function granted(transform: Transform | undefined): Transform {
+  if (transform === undefined) throw accessDenied();
+  return transform;
+}
+
+/** The token deduplication led to, as far as the caller could have read it anyway. */
+export function presentMatch(principal: Principal, present: Present, match: OpenRow, nowMs: number): TokenBody {
+  const transform = decide(principal, 'token:read', subjectOf(match));
+  return transform === undefined ? bareBody(match) : present.body(match, transform, nowMs);
+}

@@ -1,0 +1,90 @@
+import type { Act } from '../../../audit/entry.js';
+import type { EventName } from '../../../audit/events.js';
+import { recordAll } from '../../../audit/record.js';
+import type { TenantTx } from '../../../storage/scope.js';
+import type { ActiveToken } from '../../reports/index.js';
+import { countUsage } from '../../reports/index.js';
+import { deleteTerms, deleteTokens, insertTerms, releaseClaim, updateToken } from '../queries.js';
+import type { TokenContent } from '../stored/content.js';
+import type { TokenRow } from '../stored/row.js';
+import type { OpenRow } from './open.js';
+
+/** A token as far as counters and log know it. */
+export interface PlacedToken {
+  readonly row: TokenRow;
+  readonly content: Pick<TokenContent, 'type' | 'containers'>;
+}
+
+/** Writes entries about tokens and counts them as active in this month. */
+export async function recordTouched(
+  tx: TenantTx,
+  act: Act,
+  event: EventName,
+  tokens: readonly PlacedToken[],
+): Promise<void> {
+  await Promise.all([
+    recordTokens(tx, act, event, tokens),
+    countUsage(tx, act, { differences: [], active: tokens.map(activeOf) }),
+  ]);
+}
+
+export function recordTokens(tx: TenantTx, act: Act, event: EventName, tokens: readonly PlacedToken[]): Promise<void> {
+  return recordAll(
+    tx,
+    act,
+    tokens.map(({ row, content }) => ({ event, entityId: row.id, entityType: content.type, outcome: 'success' })),
+  );
+}
+
+function activeOf({ row }: PlacedToken): ActiveToken {
+  return { id: row.id, createdAtMs: row.created_at.getTime(), isNew: false };
+}
+
+/** Puts the changed token in place of the old one, with everything that hangs on it. */
+export async function writeChange(
+  tx: TenantTx,
+  act: Act,
+  before: OpenRow,
+  after: OpenRow,
+  event: EventName,
+): Promise<void> {
+  const hasNewTerms = !before.row.terms.equals(after.row.terms);
+  const hasNewPrint = !samePrint(before.row.fingerprint, after.row.fingerprint);
+  const hasMoved = before.row.group_id !== after.row.group_id;
+  await Promise.all([
+    updateToken(tx, after.row),
+    hasNewTerms && deleteTerms(tx, [before.row]),
+    hasNewTerms && insertTerms(tx, [after.row]),
+    hasNewPrint && releaseClaim(tx, before.row),
+    hasMoved && countUsage(tx, act, { differences: [differenceOf(before, -1), differenceOf(after, 1)], active: [] }),
+    recordTokens(tx, act, event, [after]),
+  ]);
+}
+
+/** Takes tokens away, with everything that hangs on them. */
+export async function removeTokens(
+  tx: TenantTx,
+  act: Act,
+  tokens: readonly PlacedToken[],
+  event: EventName,
+): Promise<void> {
+  const rows = tokens.map(({ row }) => row);
+  await Promise.all([
+    deleteTokens(
+      tx,
+      rows.map(({ id }) => id),
+    ),
+    deleteTerms(tx, rows),
+    ...rows.map((row) => releaseClaim(tx, row)),
+    countUsage(tx, act, { differences: tokens.map((token) => differenceOf(token, -1)), active: [] }),
+    recordTokens(tx, act, event, tokens),
+  ]);
+}
+
+function differenceOf({ row, content }: PlacedToken, difference: number) {
+  return { groupId: row.group_id, type: content.type, containers: content.containers, difference };
+}
+
+function samePrint(a: Buffer | null, b: Buffer | null): boolean {
+  return a === null || b === null ? a === b : a.equals(b);
+}

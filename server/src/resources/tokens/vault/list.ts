@@ -1,0 +1,146 @@
+import { decide } from '../../../access/decide.js';
+import type { Principal } from '../../../access/principal.js';
+import type { Act } from '../../../audit/entry.js';
+import { createBudget } from '../../../expressions/budget.js';
+import type { Expressions } from '../../../expressions/expressions.js';
+import type { CursorScope, Cursors } from '../../../http/cursor.js';
+import type { CursorPagination, OffsetPagination } from '../../../http/pages.js';
+import { cursorPage, offsetPage, PAGE_SIZE_DEFAULT, pageAsked } from '../../../http/pages.js';
+import type { Database } from '../../../storage/database.js';
+import type { TokenBody } from '../schema.js';
+import type { Filters } from '../search/build.js';
+import type { Page } from '../search/list-queries.js';
+import { countTokens, findTokens } from '../search/list-queries.js';
+import { parseQuery } from '../search/parse.js';
+import type { Ask } from '../search/resolve.js';
+import { resolveAsk } from '../search/resolve.js';
+import { fingerprintBytes } from '../stored/fingerprint.js';
+import type { TokenRow } from '../stored/row.js';
+import { granted, subjectOf } from './answer.js';
+import { recordTouched } from './change.js';
+import type { Opener, OpenRow } from './open.js';
+import { createPresent } from './present.js';
+
+/** What is looked for: by the filters of a list, or by the text of a search. */
+export type Wanted =
+  | { readonly by: 'filters'; readonly filters: Filters }
+  | { readonly by: 'query'; readonly query: string };
+
+export interface OffsetList {
+  readonly pagination: OffsetPagination;
+  readonly data: TokenBody[];
+}
+
+export interface CursorList {
+  readonly pagination: CursorPagination;
+  readonly data: TokenBody[];
+}
+
+export interface Lists {
+  /** A page by its number, with the exact total. */
+  numbered(
+    principal: Principal,
+    act: Act,
+    wanted: Wanted,
+    asked: { readonly page?: number; readonly size?: number },
+  ): Promise<OffsetList>;
+  /** A page by cursor; containers include what is below them. */
+  following(
+    principal: Principal,
+    act: Act,
+    wanted: Wanted,
+    asked: { readonly start?: string; readonly size?: number },
+  ): Promise<CursorList>;
+}
+
+export interface ListsOptions {
+  readonly database: Database;
+  readonly opener: Opener;
+  readonly expressions: Expressions;
+  readonly cursors: Cursors;
+}
+
+export function createLists(options: ListsOptions): Lists {
+  const { database, opener, expressions, cursors } = options;
+
+  async function look(
+    principal: Principal,
+    act: Act,
+    wanted: Wanted,
+    includesChildren: boolean,
+    page: Page & { readonly isCounted: boolean },
+  ): Promise<{ readonly rows: TokenRow[]; readonly total: number }> {
+    const search = wanted.by === 'query' ? { query: parseQuery(wanted.query) } : { filters: wanted.filters };
+    const keys = await opener.keysOf(principal.tenantId);
+    const permission = permissionFor(wanted);
+    const ask: Ask = { principal, permission, keys, includesChildren, readFingerprint: fingerprintBytes, ...search };
+    const nowMs = act.atMs;
+    return database.read(principal.tenantId, async (tx) => {
+      const resolved = await resolveAsk(tx, ask);
+      const [rows, total] = await Promise.all([
+        findTokens(tx, { ...resolved, ...page, nowMs }),
+        page.isCounted ? countTokens(tx, { ...resolved, nowMs }) : 0,
+      ]);
+      return { rows, total };
+    });
+  }
+
+  /** Opens and shapes the tokens of a page, and has the log say so before they leave. */
+  async function disclose<T>(
+    principal: Principal,
+    act: Act,
+    wanted: Wanted,
+    rows: readonly TokenRow[],
+    answerOf: (data: TokenBody[]) => T,
+  ): Promise<T> {
+    const keys = await opener.keysFor(principal.tenantId, rows);
+    const present = createPresent(expressions, createBudget());
+    const permission = permissionFor(wanted);
+    const tokens: OpenRow[] = rows.map((row) => opener.open(keys, row));
+    const data = tokens.map((token) =>
+      present.body(token, granted(decide(principal, permission, subjectOf(token))), act.atMs),
+    );
+    const answer = answerOf(data);
+    if (tokens.length > 0 || act.keepAnswer) {
+      await database.write(principal.tenantId, async (tx) => {
+        await recordTouched(tx, act, wanted.by === 'query' ? 'token_found' : 'token_listed', tokens);
+        await act.keepAnswer?.(tx, answer);
+      });
+    }
+    return answer;
+  }
+
+  return {
+    async numbered(principal, act, wanted, asked) {
+      const { page, size, offset } = pageAsked(asked);
+      const { rows, total } = await look(principal, act, wanted, false, { offset, limit: size, isCounted: true });
+      const pagination = offsetPage({ total, page, size });
+      return disclose(principal, act, wanted, rows, (data) => ({ pagination, data }));
+    },
+
+    async following(principal, act, wanted, asked) {
+      const size = asked.size ?? PAGE_SIZE_DEFAULT;
+      const scope = scopeOf(principal, wanted);
+      const position = asked.start === undefined ? undefined : cursors.open(scope, asked.start);
+      const after = position && { createdAtMs: position.atMs, tie: position.id };
+      // One more than asked for tells whether there is a next page.
+      const { rows } = await look(principal, act, wanted, true, { after, limit: size + 1, isCounted: false });
+      const page = rows.slice(0, size);
+      const last = rows.length > size ? page.at(-1) : undefined;
+      const next = last && cursors.seal(scope, { atMs: last.created_at.getTime(), id: last.tie });
+      return disclose(principal, act, wanted, page, (data) => ({ pagination: cursorPage(size, next), data }));
+    },
+  };
+}
+
+function permissionFor(wanted: Wanted): Ask['permission'] {
+  return wanted.by === 'query' ? 'token:search' : 'token:read';
+}
+
+function scopeOf({ tenantId }: Principal, wanted: Wanted): CursorScope {
+  if (wanted.by === 'query') return { list: 'tokens-search', tenantId, filters: [wanted.query] };
+  const { ids = [], types = [], containers = [], metadata = [], fingerprint = '' } = wanted.filters;
+  // The same filters in another order are the same filters.
+  const parts = [ids, types, containers, metadata.map((pair) => JSON.stringify(pair))].map((part) => [...part].sort());
+  return { list: 'tokens', tenantId, filters: [...parts.map((part) => JSON.stringify(part)), fingerprint] };
+}

@@ -1,0 +1,39 @@
+import type { Principal } from '../../../access/principal.js';
+import type { TenantTx } from '../../../storage/scope.js';
+import type { TokenBody } from '../schema.js';
+import type { GrantedToken } from './answer.js';
+import { presentMatch } from './answer.js';
+import { recordTouched } from './change.js';
+import type { Opener, OpenRow } from './open.js';
+import type { Preparation } from './prepare.js';
+import { createPresent } from './present.js';
+import { storeTokens } from './store.js';
+
+/** Writes tokens, or finds the ones that stand for them, and gives each its answer, in the order they came. */
+export async function makeTokens(
+  tx: TenantTx,
+  opener: Opener,
+  principal: Principal,
+  preparation: Preparation,
+  tokens: readonly GrantedToken[],
+): Promise<TokenBody[]> {
+  const { act, expressions, budget } = preparation;
+  const stored = await storeTokens(
+    tx,
+    preparation,
+    tokens.map(({ token }) => token),
+  );
+  const matches = new Map<unknown, OpenRow>();
+  for (const outcome of stored) {
+    if (outcome.kind !== 'matched') continue;
+    matches.set(outcome, opener.open(await opener.keysFor(tx.tenantId, [outcome.row]), outcome.row));
+  }
+  if (matches.size > 0) await recordTouched(tx, act, 'token_matched', [...matches.values()]);
+  const present = createPresent(expressions, budget);
+  return stored.map((outcome, n) => {
+    const match = matches.get(outcome);
+    if (match) return presentMatch(principal, present, match, act.atMs);
+    const { token, transform } = tokens[n] as GrantedToken; // One outcome for each token, in their order.
+    return present.body(outcome.kind === 'made' ? outcome.token : token, transform, act.atMs);
+  });
+}

@@ -1,0 +1,77 @@
+import type { Transform } from '../../../access/rules.js';
+import type { Budget } from '../../../expressions/budget.js';
+import type { Expressions } from '../../../expressions/expressions.js';
+import { formatDate } from '../../../kernel/dates.js';
+import type { Json } from '../../../kernel/json.js';
+import type { TokenBody } from '../schema.js';
+import type { TokenContent } from '../stored/content.js';
+import { fingerprintText } from '../stored/fingerprint.js';
+import type { TokenRow } from '../stored/row.js';
+import { TOKEN_TYPE_CATALOGUE } from '../types/catalogue.js';
+import { withoutCvc } from '../types/cvc.js';
+
+/** A stored token that was opened. */
+export interface OpenToken {
+  readonly row: Omit<TokenRow, 'sealed'>;
+  readonly content: TokenContent;
+}
+
+export interface Present {
+  /** The whole token, its data as far as the transform shows it. */
+  body(token: OpenToken, transform: Transform, nowMs: number): TokenBody;
+  /** Only the data, as far as the transform shows it; undefined where it shows none. */
+  data(token: OpenToken, transform: Transform, nowMs: number): Json | undefined;
+}
+
+export function createPresent(expressions: Expressions, budget: Budget): Present {
+  function data({ row, content }: OpenToken, transform: Transform, nowMs: number): Json | undefined {
+    if (transform === 'redact') return undefined;
+    const plain = liveData(row, content, nowMs);
+    if (transform === 'reveal') return plain;
+    if (content.mask === undefined) return TOKEN_TYPE_CATALOGUE[content.type].maskedView(plain);
+    return expressions.evaluateMask(content.mask, { data: plain }, budget);
+  }
+
+  return {
+    data,
+    body(token, transform, nowMs) {
+      const shown = data(token, transform, nowMs);
+      const { row, content } = token;
+      const ofType = TOKEN_TYPE_CATALOGUE[content.type];
+      const mask = content.mask ?? ofType.mask;
+      const indexes = content.searchIndexes ?? ofType.searchIndexes;
+      return {
+        ...bareBody(token),
+        ...(shown !== undefined && { data: shown }),
+        ...(mask !== undefined && { mask }),
+        ...(content.metadata !== undefined && { metadata: content.metadata }),
+        ...(indexes.length > 0 && { search_indexes: [...indexes] }),
+        ...(content.fingerprintExpression !== undefined && { fingerprint_expression: content.fingerprintExpression }),
+        ...(row.expires_at !== null && { expires_at: formatDate(row.expires_at.getTime()) }),
+        privacy: content.privacy,
+        ...(content.encryption !== undefined && { encryption: content.encryption }),
+        ...(row.created_by !== null && { created_by: row.created_by }),
+        created_at: formatDate(row.created_at.getTime()),
+        ...(row.modified_by !== null && { modified_by: row.modified_by }),
+        ...(row.modified_at !== null && { modified_at: formatDate(row.modified_at.getTime()) }),
+      };
+    },
+  };
+}
+
+/** What a caller may know of a token it has no right to read, when deduplication led there. */
+export function bareBody({ row, content }: OpenToken): TokenBody {
+  return {
+    id: row.id,
+    type: content.type,
+    tenant_id: row.tenant_id,
+    ...(row.fingerprint !== null && { fingerprint: fingerprintText(row.fingerprint) }),
+    containers: [...content.containers],
+  };
+}
+
+/** The data without a verification code whose hour is over, whether or not it was swept yet. */
+export function liveData(row: Pick<TokenRow, 'cvc_expires_at'>, content: TokenContent, nowMs: number): Json {
+  const isOver = row.cvc_expires_at !== null && row.cvc_expires_at.getTime() <= nowMs;
+  return isOver ? withoutCvc(content.data) : content.data;
+}

@@ -1,0 +1,46 @@
+import type { Principal } from '../../../access/principal.js';
+import type { Act } from '../../../audit/entry.js';
+import type { FieldErrors } from '../../../kernel/errors.js';
+import { validationFailed } from '../../../kernel/errors.js';
+import type { Json } from '../../../kernel/json.js';
+import type { Database } from '../../../storage/database.js';
+import { readTokenizeBody } from '../input/tokenize.js';
+import { prepareGranted } from './answer.js';
+import { makeTokens } from './make.js';
+import type { Opener } from './open.js';
+import type { Preparation } from './prepare.js';
+import { tooManyTokens } from './too-many.js';
+
+export interface TokenizeOptions {
+  readonly database: Database;
+  readonly opener: Opener;
+  readonly prepareFor: (principal: Principal, act: Act) => Promise<Preparation>;
+  readonly tokensPerRequestMax: number;
+}
+
+/** Makes a token of everything in a body that can be one: all of them in one transaction, or none. */
+export function createTokenize(options: TokenizeOptions) {
+  return async function tokenize(principal: Principal, act: Act, body: Json): Promise<Json> {
+    const errors: FieldErrors = {};
+    const plan = readTokenizeBody(body, { path: '', nowMs: act.atMs }, errors, options.tokensPerRequestMax);
+    if (plan.isTooMany) throw tooManyTokens(options.tokensPerRequestMax);
+    if (Object.keys(errors).length > 0) throw validationFailed(errors);
+    const preparation = await options.prepareFor(principal, act);
+    const tokens = plan.tokens.map((input, n) =>
+      prepareGranted(preparation, principal, input, fieldPrefix(plan.paths[n] ?? '')),
+    );
+    const rebuild = (bodies: readonly Json[]) => plan.rebuild(bodies);
+    if (tokens.length === 0 && !act.keepAnswer) return rebuild([]);
+    return options.database.write(principal.tenantId, async (tx) => {
+      const bodies = await makeTokens(tx, options.opener, principal, preparation, tokens);
+      // A body is JSON by its schema; the type of its free members is not known to the compiler.
+      const answer = rebuild(bodies as unknown as readonly Json[]);
+      await act.keepAnswer?.(tx, answer);
+      return answer;
+    });
+  };
+}
+
+function fieldPrefix(path: string): string {
+  return path === '' ? '' : `${path}.`;
+}
