@@ -20,6 +20,8 @@ export interface Budget {
   /** Counts bytes of results. */
   emit(bytes: number): void;
   isExhausted(): boolean;
+  /** True the first time a text is asked about. Reading a template is paid for once in a request. */
+  isNew(text: string): boolean;
   unitsLeft(): number;
   /** Sizes of arrays and objects already measured in this request. Data does not change while it is read. */
   readonly sizes: WeakMap<object, number>;
@@ -29,6 +31,7 @@ export interface Budget {
 export function createBudget(unitsMax = FUEL_UNITS_MAX, outputBytesMax = OUTPUT_BYTES_MAX): Budget {
   let units = unitsMax;
   let bytes = outputBytesMax;
+  const texts = new Set<string>();
   // Made once: a request with a hundred thousand failing leaves should not collect as many stacks.
   let refusal: AppError | undefined;
 
@@ -54,6 +57,11 @@ export function createBudget(unitsMax = FUEL_UNITS_MAX, outputBytesMax = OUTPUT_
     emit(count) {
       bytes -= count;
       if (!(bytes >= 0)) refuse();
+    },
+    isNew(text) {
+      if (texts.has(text)) return false;
+      texts.add(text);
+      return true;
     },
     isExhausted: () => !(units >= 0),
     unitsLeft: () => units,

@@ -136,7 +136,7 @@ function slice(input: unknown, begin: number, length: number, budget: Budget): u
     return from < 0 || length < 0 ? [] : list.slice(from, from + length);
   }
   const text = textOf(input, budget);
-  budget.spend(text.length);
+  budget.spend(text.length * 3);
   const from = begin < 0 ? startOfLast(text, -begin) : endOfFirst(text, begin);
   const rest = text.slice(from);
   return length < 0 ? '' : rest.slice(0, endOfFirst(rest, length));

@@ -63,8 +63,8 @@ export function createRunOnce({ database, keyring, clock }: RunOnceOptions): Run
   async function find(place: AnswerPlace, { credential }: KeyedRequest): Promise<KeptAnswer | undefined> {
     const nowMs = clock.nowMs();
     const row = await database.read(place.keys.tenantId, (tx) => findKept(tx, place.id, nowMs));
-    if (row === undefined) return undefined;
     try {
+      if (row === undefined) return undefined;
       const keys = await keyring.forRecords(place.keys.tenantId, [row.sealed]);
       return openAnswer({ ...place, keys }, row, credential);
     } catch (error) {

@@ -30,6 +30,9 @@ const HOLDERS: Readonly<Record<string, readonly ApplicationType[]>> = {
   ),
 };
 
+const TEMPLATE_ID = '7d1f3d1c-57a4-4f0e-9a31-0c2a5b6e1a01';
+const NEW_APPLICATION = { name: 'A', type: 'private', permissions: ['token:read'] };
+
 interface Route {
   readonly method: string;
   readonly path: string;
@@ -39,7 +42,10 @@ interface Route {
   readonly body?: object;
 }
 
-/** Deleting comes last: it ends the tenant the other routes are tried on. */
+/**
+ * `{application}` is one that is there to be tried on, `{key}` its key. Deleting comes last: it ends what the other routes
+ * are tried on.
+ */
 const ROUTES: readonly Route[] = [
   { method: 'GET', path: '/permissions', needs: undefined, status: 200 },
   { method: 'GET', path: '/logs', needs: 'log:read', status: 200 },
@@ -47,6 +53,25 @@ const ROUTES: readonly Route[] = [
   { method: 'GET', path: '/tenants/self', needs: 'tenant:read', status: 200 },
   { method: 'GET', path: '/tenants/self/reports/usage', needs: 'report:read', status: 200 },
   { method: 'PUT', path: '/tenants/self', needs: 'tenant:update', status: 200, body: { name: 'Renamed' } },
+  { method: 'GET', path: '/application-templates', needs: undefined, status: 200 },
+  { method: 'GET', path: `/application-templates/${TEMPLATE_ID}`, needs: undefined, status: 200 },
+  { method: 'GET', path: '/applications/key', needs: undefined, status: 200 },
+  { method: 'GET', path: '/applications', needs: 'application:read', status: 200 },
+  { method: 'GET', path: '/applications/{application}', needs: 'application:read', status: 200 },
+  { method: 'GET', path: '/applications/{application}/keys', needs: 'application:read', status: 200 },
+  { method: 'GET', path: '/applications/{application}/keys/{key}', needs: 'application:read', status: 200 },
+  { method: 'POST', path: '/applications', needs: 'application:create', status: 201, body: NEW_APPLICATION },
+  {
+    method: 'PUT',
+    path: '/applications/{application}',
+    needs: 'application:update',
+    status: 200,
+    body: NEW_APPLICATION,
+  },
+  { method: 'POST', path: '/applications/{application}/keys', needs: 'application:update', status: 201 },
+  { method: 'DELETE', path: '/applications/{application}/keys/{key}', needs: 'application:update', status: 204 },
+  { method: 'POST', path: '/applications/{application}/regenerate', needs: 'application:update', status: 200 },
+  { method: 'DELETE', path: '/applications/{application}', needs: 'application:delete', status: 204 },
   { method: 'DELETE', path: '/tenants/self', needs: 'tenant:delete', status: 204 },
 ];
 
@@ -64,11 +89,22 @@ describe('authorization', () => {
   async function stored({ id }: TestTenant): Promise<string> {
     const found = await app.db.owner.query(
       `SELECT to_jsonb(t) AS tenant, (SELECT jsonb_agg(l ORDER BY created_at, id) FROM logs l WHERE tenant_id = t.id) AS logs,
-              (SELECT jsonb_agg(k ORDER BY kind) FROM tenant_keys k WHERE tenant_id = t.id) AS keys
+              (SELECT jsonb_agg(k ORDER BY kind) FROM tenant_keys k WHERE tenant_id = t.id) AS keys,
+              (SELECT jsonb_agg(a ORDER BY id) FROM applications a WHERE tenant_id = t.id) AS applications,
+              (SELECT jsonb_agg(k ORDER BY id) FROM api_keys k WHERE tenant_id = t.id) AS api_keys
        FROM tenants t WHERE id = $1`,
       [id],
     );
     return JSON.stringify(found.rows);
+  }
+
+  /** Fills in the Application and the key a path is tried on. */
+  async function addresses({ id }: TestTenant): Promise<(path: string) => string> {
+    const { id: application } = await app.makeApplication(id, 'private', ['token:read']);
+    const found = await app.db.owner.query<{ id: string }>('SELECT id FROM api_keys WHERE application_id = $1', [
+      application,
+    ]);
+    return (path) => path.replace('{application}', application).replace('{key}', found.rows[0]?.id ?? '');
   }
 
   /** An application that nobody could make through the product, with a valid seal all the same. */
@@ -97,15 +133,16 @@ describe('authorization', () => {
 
   for (const { permission, type } of PAIRS) {
     const opens = isAllowed(permission, type) ? ROUTES.filter(({ needs }) => needs === permission) : [];
-    const opened = ['GET /permissions', ...opens.map(({ method, path }) => `${method} ${path}`)].join(', ');
+    const opened = ['what any key may do', ...opens.map(({ method, path }) => `${method} ${path}`)].join(', ');
     it(`403 for a ${type} application with only ${permission} everywhere but on ${opened}`, async () => {
       const tenant = await app.makeTenant();
       const make = isAllowed(permission, type) ? app.makeKey : smuggleKey;
       const key = await make(tenant.id, type, [permission]);
+      const addressOf = await addresses(tenant);
       for (const route of ROUTES) {
         const { method, path, needs, status, body } = route;
         const untouched = await stored(tenant);
-        const answer = await app.call(method, path, { key, ...(body && { body }) });
+        const answer = await app.call(method, addressOf(path), { key, ...(body && { body }) });
         if (needs === undefined || opens.includes(route)) {
           assert.equal(answer.status, status, path);
           continue;
@@ -118,9 +155,12 @@ describe('authorization', () => {
   }
 
   it('200 and 204 everywhere for a management application with every permission it may hold', async () => {
-    const { key } = await app.makeTenant();
+    const tenant = await app.makeTenant();
+    const { key } = tenant;
+    const addressOf = await addresses(tenant);
     for (const { method, path, status, body } of ROUTES) {
-      assert.equal((await app.call(method, path, { key, ...(body && { body }) })).status, status, path);
+      const answer = await app.call(method, addressOf(path), { key, ...(body && { body }) });
+      assert.equal(answer.status, status, `${method} ${path}`);
     }
   });
 

@@ -9,6 +9,7 @@ import { countUsage } from '../resources/reports/index.js';
 import { clientConfig, DEFAULT_TIME_BOUNDS } from '../storage/connection.js';
 import { insertBareToken, usageOf } from './bare-tokens.js';
 import { eventually } from './eventually.js';
+import { authorizeForeign, walkApplications } from './foreign-applications.js';
 import type { Answer, CallOptions } from './http-client.js';
 import type { TestApp, TestTenant } from './test-app.js';
 import { startTestApp } from './test-app.js';
@@ -41,11 +42,17 @@ async function makePair(app: TestApp): Promise<Pair> {
       [tenant.id, label],
     );
     await app.call('PUT', '/tenants/self', { key: tenant.key, body: { name: `Name ${label}` } });
+    const rules = [{ priority: 1, container: `/${label}/`, permissions: ['token:create'] }];
+    const body = { name: `Shop ${label}`, type: 'public', rules };
+    const shop = await app.call('POST', '/applications', { key: tenant.key, body });
+    await app.call('POST', '/sessions', { key: shop.json.key });
   }
   const applications = await app.db.owner.query<{ id: string }>('SELECT id FROM applications WHERE tenant_id = $1', [
     b.id,
   ]);
-  const secretsOfB = [b.id, b.ownerId, ...applications.rows.map(({ id }) => id), 'of-b', 'of B', '"count":7777'];
+  const keys = await app.db.owner.query<{ id: string }>('SELECT id FROM api_keys WHERE tenant_id = $1', [b.id]);
+  const ids = [...applications.rows, ...keys.rows].map(({ id }) => id);
+  const secretsOfB = [b.id, b.ownerId, ...ids, 'of-b', 'of B', '"count":7777'];
   return { a, b, secretsOfB };
 }
 
@@ -96,6 +103,7 @@ async function walk(app: TestApp, { a, b }: Pair): Promise<Answer[]> {
   }
   const body = { name: 'Renamed by A', id: b.id, tenant_id: b.id, settings: { fingerprint_tokens: 'true' } };
   answers.push(await call('PUT', '/tenants/self', { body }), await call('PUT', `/tenants/${b.id}`, { body }));
+  answers.push(...(await walkApplications(app, b, call)));
   return answers;
 }
 
@@ -161,10 +169,19 @@ for (const { walls, isRowSecurityOn, areStatementsOn } of [
       assert.deepEqual(leaksIn(answers, pair.secretsOfB), []);
       assert.equal(await stored(app, pair.b), untouched);
       if (!areStatementsOn) {
-        for (const name of ['list_logs_', 'count_logs_', 'update_tenant', 'find_token_counts', 'find_tenant_by_id']) {
+        for (const name of [
+          ...['list_logs_', 'count_logs_', 'update_tenant', 'find_token_counts', 'find_tenant_by_id'],
+          ...['list_applications', 'count_applications', 'find_application_by_id', 'lock_application_by_id'],
+        ]) {
           assert.ok(widened.has(name), `${name} was not widened, so this run proves nothing about it`);
         }
       }
+    });
+
+    it('404 for the nonce of B with a private key of A: the session of B is given nothing', async () => {
+      assert.equal((await authorizeForeign(app, pair.a, pair.b)).status, 404);
+      const found = await app.db.owner.query('SELECT FROM sessions WHERE authorized_by IS NOT NULL');
+      assert.equal(found.rowCount, 0);
     });
 
     it('200 with exactly what A has: its own rows, totals and report', async () => {
