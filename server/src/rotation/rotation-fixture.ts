@@ -130,7 +130,7 @@ export async function insertTokens(vault: Vault, keys: TenantKeys, ids: readonly
   const sealed = ids.map((id) => sealContent(keys, { tenant_id, id, data_version: 1 }, contentOf(`data of ${id}`)));
   await vault.db.owner.query(
     `INSERT INTO tokens (tenant_id, id, type, group_id, created_at, tie, terms, data_version, sealed)
-     SELECT $1, n.id, 'token', $2, now(), gen_random_uuid(), '{}', 1, decode(n.sealed, 'hex')
+     SELECT $1, n.id, 'token', $2, now(), gen_random_uuid(), '', 1, decode(n.sealed, 'hex')
      FROM unnest($3::text[], $4::text[]) AS n (id, sealed)`,
     [tenant_id, groupIdOf('token', ['/general/']), ids, sealed.map((record) => record.toString('hex'))],
   );
