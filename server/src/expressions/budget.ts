@@ -47,23 +47,24 @@ export function createBudget(unitsMax = FUEL_UNITS_MAX, outputBytesMax = OUTPUT_
 
   return {
     spend(count) {
+      // A count that is negative or no number would be a fault of ours; it must not hand out units.
+      if (!(count >= 0)) refuse();
       units -= count;
-      // Written so that a count that is not a number ends the evaluation too.
-      if (!(units >= 0)) refuse();
+      if (units < 0) refuse();
     },
     drain(count) {
       units -= count;
     },
     emit(count) {
       bytes -= count;
-      if (!(bytes >= 0)) refuse();
+      if (bytes < 0) refuse();
     },
     isNew(text) {
       if (texts.has(text)) return false;
       texts.add(text);
       return true;
     },
-    isExhausted: () => !(units >= 0),
+    isExhausted: () => units < 0,
     unitsLeft: () => units,
     sizes: new WeakMap(),
     readCosts: new WeakMap(),

@@ -52,6 +52,8 @@ const REFUSED: readonly string[] = [
   "{{ data.text | replace_last: data.needle, 'x' }}",
   '{{ data.text | split: data.needle }}',
   '{% if data.text contains data.needle %}{% endif %}',
+  '{% if data.texts contains data.digits %}{% endif %}',
+  "{{ data.texts | where: '', data.digits }}",
   '{{ data.angles | strip_html }}',
   '{{ data.marks | escape }}',
   '{{ data.marks | escape_once }}',

@@ -2,9 +2,9 @@ import type { Budget } from './budget.js';
 import { invalidExpression } from './faults.js';
 import type { Comparison, Operand, Query, Segment, Selector, Test } from './json-path.js';
 
-const VISIT_UNITS = 20;
+const VISIT_UNITS = 30;
 const MEMBER_UNITS = 80;
-const TEST_UNITS = 45;
+const TEST_UNITS = 60;
 /** Told apart from null: a member that is there and null is a result. */
 const NOTHING = Symbol('nothing');
 

@@ -149,6 +149,6 @@ function contains(left: unknown, right: unknown, context: Context): ReturnType<(
   if (!Array.isArray(holder)) return false;
   budget.spend(holder.length * ELEMENT_COMPARISON_UNITS);
   if (typeof part === 'object' && part !== null) throw invalidExpression('A list contains text, numbers or booleans.');
-  if (typeof part === 'string') budget.spend((holder.length * part.length) >> 3);
+  if (typeof part === 'string') budget.spend((holder.length * part.length) / 8);
   return holder.includes(part);
 }

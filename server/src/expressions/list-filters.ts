@@ -90,7 +90,7 @@ function matches(input: unknown, args: readonly unknown[], budget: Budget): read
   const [path, expected] = args;
   const values = valuesBelow(paidList(input, budget), path, budget);
   if (args.length < 2) return values.map((value) => !isNil(value) && value !== false);
-  if (typeof expected === 'string') budget.spend((values.length * expected.length) >> 3);
+  if (typeof expected === 'string') budget.spend((values.length * expected.length) / 8);
   return values.map((value) => value === expected || (isNil(value) && isNil(expected)));
 }
 

@@ -2,10 +2,12 @@ import type { Act } from '../../../audit/entry.js';
 import { recordAll } from '../../../audit/record.js';
 import { AppError } from '../../../kernel/errors.js';
 import { newId } from '../../../kernel/ids.js';
+import { Overtaken } from '../../../storage/faults.js';
 import type { TenantTx } from '../../../storage/scope.js';
 import { countUsage } from '../../reports/index.js';
-import { claimFingerprint, FIND_TOKENS, insertTerms, insertTokens } from '../queries.js';
+import { claimFingerprint, FIND_TOKENS, insertTerms, insertTokens, moveClaim } from '../queries.js';
 import type { TokenRow } from '../stored/row.js';
+import { isExpired } from './open.js';
 import type { Preparation, PreparedToken } from './prepare.js';
 import { evaluateId, renamed } from './prepare.js';
 
@@ -29,19 +31,35 @@ export async function storeTokens(
 ): Promise<Stored[]> {
   const { act } = preparation;
   const holders = await Promise.all(tokens.map((token) => holderOf(tx, act, token)));
-  const fresh = tokens.filter((token, n) => holders[n] === token.row.id);
-  const [made, matched] = await Promise.all([
-    makeTokens(tx, preparation, fresh),
-    findMatches(
-      tx,
-      holders.filter((holder, n) => holder !== tokens[n]?.row.id),
-    ),
+  const isFresh = ({ row }: PreparedToken, n: number): boolean => holders[n] === row.id;
+  const others = holders.filter((holder, n) => holder !== tokens[n]?.row.id);
+  const [settled, found] = await Promise.all([
+    makeTokens(tx, preparation, tokens.filter(isFresh)),
+    findRows(tx, others),
   ]);
+  // A holder may be one of this very request, and may have got another id since.
+  const own = new Map([...settled].map(([asked, outcome]) => [asked.row.id, rowOf(outcome)]));
   return tokens.map((token, n) => {
-    const holder = holders[n] ?? token.row.id;
-    if (holder !== token.row.id) return { kind: 'matched', row: present(matched.get(holder)) };
-    return { kind: 'made', token: present(made.get(token)) };
+    const outcome = settled.get(token);
+    if (outcome) return outcome;
+    const holder = holders[n] ?? '';
+    return { kind: 'matched', row: standingFor(token, own.get(holder), found.get(holder)) };
   });
+}
+
+function rowOf(outcome: Stored): TokenRow {
+  return outcome.kind === 'made' ? outcome.token.row : outcome.row;
+}
+
+/** The row that has the token's fingerprint. It may be gone by now, or under another id: then all of this goes again. */
+function standingFor({ row }: PreparedToken, ...candidates: readonly (TokenRow | undefined)[]): TokenRow {
+  const match = candidates.find((candidate) => candidate !== undefined && isAlike(candidate, row));
+  if (match === undefined) throw new Overtaken('the token that stood for a fingerprint does so no longer');
+  return match;
+}
+
+function isAlike(a: TokenRow, b: TokenRow): boolean {
+  return a.type === b.type && a.fingerprint !== null && b.fingerprint !== null && a.fingerprint.equals(b.fingerprint);
 }
 
 /** The token that will stand for this one. Without deduplication that is itself, and nobody is asked. */
@@ -55,13 +73,13 @@ async function makeTokens(
   tx: TenantTx,
   preparation: Preparation,
   tokens: readonly PreparedToken[],
-): Promise<Map<PreparedToken, PreparedToken>> {
+): Promise<Map<PreparedToken, Stored>> {
   const { act } = preparation;
-  const settled = new Map<PreparedToken, PreparedToken>();
+  const settled = new Map<PreparedToken, Stored>();
   if (tokens.length === 0) return settled;
   if (tokens.every(({ isIdOurs }) => isIdOurs)) {
     await Promise.all([insertTokens(tx, rowsOf(tokens)), accompany(tx, act, tokens)]);
-    for (const token of tokens) settled.set(token, token);
+    for (const token of tokens) settled.set(token, { kind: 'made', token });
     return settled;
   }
   let open: [PreparedToken, PreparedToken][] = tokens.map((token) => [token, token]);
@@ -72,15 +90,30 @@ async function makeTokens(
         open.map(([, token]) => token.row),
       ),
     );
-    const taken: [PreparedToken, PreparedToken][] = [];
-    for (const [asked, token] of open) {
-      if (inserted.has(token.row)) settled.set(asked, token);
-      else taken.push([asked, renamed(preparation, token, anotherId(preparation, token, attempt))]);
+    const taken = open.filter(([, token]) => !inserted.has(token.row));
+    const inTheWay = await findRows(
+      tx,
+      taken.filter(([, token]) => token.isDeduplicated).map(([, token]) => token.row.id),
+    );
+    for (const [asked, token] of open) if (inserted.has(token.row)) settled.set(asked, { kind: 'made', token });
+    open = [];
+    for (const [asked, token] of taken) {
+      const row = inTheWay.get(token.row.id);
+      // Under this id the same is there already, which is what deduplication asks for.
+      if (row && isAlike(row, token.row) && !isExpired(row, act.atMs)) settled.set(asked, { kind: 'matched', row });
+      else open.push([asked, renamed(preparation, token, anotherId(preparation, token, attempt))]);
     }
-    open = taken;
   }
-  await accompany(tx, act, [...settled.values()]);
+  const made = [...settled.values()].flatMap((outcome) => (outcome.kind === 'made' ? [outcome.token] : []));
+  await Promise.all([accompany(tx, act, made), ...moveClaims(tx, settled)]);
   return settled;
+}
+
+/** Tokens that claimed their fingerprint under an id that turned out to be taken. */
+function moveClaims(tx: TenantTx, settled: ReadonlyMap<PreparedToken, Stored>): Promise<void>[] {
+  return [...settled]
+    .filter(([asked, outcome]) => asked.isDeduplicated && rowOf(outcome).id !== asked.row.id)
+    .map(([asked, outcome]) => moveClaim(tx, asked.row, rowOf(outcome)));
 }
 
 function anotherId(preparation: Preparation, { idExpression, content }: PreparedToken, attempt: number): string {
@@ -114,13 +147,16 @@ async function accompany(tx: TenantTx, act: Act, tokens: readonly PreparedToken[
   ]);
 }
 
-async function findMatches(tx: TenantTx, ids: readonly string[]): Promise<Map<string, TokenRow>> {
-  const matches = new Map<string, TokenRow>();
-  if (ids.length === 0) return matches;
+async function findRows(tx: TenantTx, ids: readonly string[]): Promise<Map<string, TokenRow>> {
+  const rows = new Map<string, TokenRow>();
+  if (ids.length === 0) return rows;
   const keys = ids.map((id) => ({ tenantId: tx.tenantId, id }));
   const found = await tx.gather(FIND_TOKENS, keys);
-  for (const key of keys) matches.set(key.id, present(found.get(key)));
-  return matches;
+  for (const key of keys) {
+    const row = found.get(key);
+    if (row) rows.set(key.id, row);
+  }
+  return rows;
 }
 
 function rowsOf(tokens: readonly PreparedToken[]): TokenRow[] {
@@ -131,9 +167,4 @@ function idTaken(): AppError {
   return new AppError('token_id_conflict', 'A token with this id exists already. Choose another id, or leave it out.', {
     errors: { id: ['is taken'] },
   });
-}
-
-function present<T>(value: T | undefined): T {
-  if (value === undefined) throw new Error('assertion failed: what was just written or claimed is there');
-  return value;
 }
