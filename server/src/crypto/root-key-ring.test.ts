@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { chmod, mkdtemp, readdir, readFile, readlink, rm, stat, symlink, writeFile } from 'node:fs/promises';
+import { chmod, chown, mkdtemp, readdir, readFile, readlink, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
@@ -16,6 +16,7 @@ const [oldText, newText, otherText] = [1, 2, 3].map(() => generateRootKey().reve
 assert.ok(oldText && newText && otherText);
 const [oldKey, newKey, otherKey] = [oldText, newText, otherText].map(parseRootKey);
 assert.ok(oldKey && newKey && otherKey);
+const OTHER_UID = 12_345;
 let folder: string;
 before(async () => {
   folder = await mkdtemp(join(tmpdir(), 'strongroom-ring-'));
@@ -98,6 +99,17 @@ describe('a key file that is replaced', () => {
     assert.equal(await readFile(path, 'utf8'), `${newText}\n${oldText}\n`);
     assert.equal((await stat(path)).mode & 0o777, 0o600);
     assert.deepEqual((await readdir(place)).sort(), ['root.key', 'root.key.backup']);
+  });
+
+  test('keeps its owner, also when root replaces it for a service that runs as somebody else', async () => {
+    const path = join(await mkdtemp(join(folder, 'owned-')), 'root.key');
+    await writeFile(path, oldText, { mode: 0o600 });
+    const own = process.geteuid?.() ?? 0;
+    const owner = own === 0 ? OTHER_UID : own;
+    if (own === 0) await chown(path, OTHER_UID, OTHER_UID);
+    await replaceRootKeyFile(path, [newKey]);
+    const { uid, mode } = await stat(path);
+    assert.deepEqual([uid, mode & 0o777], [owner, 0o600]);
   });
 
   test('through a link: the file it leads to is replaced, the link stays', async () => {
