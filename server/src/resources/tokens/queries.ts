@@ -208,9 +208,9 @@ const MOVE_CLAIM = statement<never>(
    WHERE tenant_id = $1 AND type = $2 AND fingerprint = $3 AND token_id = $4`,
 );
 
-/** The token that claimed a fingerprint got another id. */
-export async function moveClaim(tx: TenantTx, before: TokenRow, after: TokenRow): Promise<void> {
-  await tx.run(MOVE_CLAIM, [tx.tenantId, before.type, before.fingerprint, before.id, after.id]);
+/** What was claimed under another name is the token's. */
+export async function moveClaim(tx: TenantTx, { type, fingerprint, id }: TokenRow, from: string): Promise<void> {
+  await tx.run(MOVE_CLAIM, [tx.tenantId, type, fingerprint, from, id]);
 }
 
 const RELEASE_CLAIM = statement<never>(
