@@ -171,12 +171,10 @@ export async function stored(app: TestApp, { id }: Pick<TestTenant, 'id'>): Prom
        AND relnamespace = 'public'::regnamespace AND NOT relname = ANY ($1) ORDER BY relname`,
     [TABLES_WITHOUT_TENANT],
   );
-  const parts: string[] = [];
-  for (const { name } of found.rows) {
-    const column = name === 'tenants' ? 'id' : 'tenant_id';
-    const sql = `SELECT to_jsonb(t)::text AS row FROM ${name} t WHERE ${column} = $1 ORDER BY 1`;
-    const { rows } = await app.db.owner.query(sql, [id]);
-    parts.push(`${name} ${rows.length} ${JSON.stringify(rows)}`);
-  }
-  return parts.join('\n');
+  const tables = found.rows.map(({ name }) => {
+    const rows = `FROM ${name} t WHERE ${name === 'tenants' ? 'id' : 'tenant_id'} = $1`;
+    return `(SELECT '${name} ' || count(*) || ' ' || coalesce(string_agg(to_jsonb(t)::text, ' ' ORDER BY to_jsonb(t)::text), '') AS line ${rows})`;
+  });
+  const { rows } = await app.db.owner.query<{ line: string }>(tables.join(' UNION ALL '), [id]);
+  return rows.map(({ line }) => line).join('\n');
 }
