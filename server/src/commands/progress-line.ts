@@ -2,8 +2,7 @@ import type { Clock } from '../kernel/clock.js';
 import type { Output } from './command.js';
 
 export interface ProgressLine {
-  /** `before` was done by an earlier run, and says nothing about the speed of this one. */
-  show(done: number, total: number, before?: number): void;
+  show(done: number, total: number, what?: string): void;
   /** Leaves the terminal as it was. */
   clear(): void;
 }
@@ -22,15 +21,18 @@ const ERASE_LINE = '\r\u001b[2K';
 
 /** How far a long piece of work is, how fast it goes and when it will be done. */
 export function createProgressLine({ clock, output, terminal }: ProgressOptions): ProgressLine {
-  const startedMs = clock.monotonicMs();
-  let shownMs = terminal ? Number.NEGATIVE_INFINITY : startedMs;
+  let shownMs = terminal ? Number.NEGATIVE_INFINITY : clock.monotonicMs();
+  /** What was done before the first look says nothing about the speed of this run. */
+  let start: { readonly what: string; readonly done: number; readonly ms: number } | undefined;
 
   return {
-    show(done, total, before = 0) {
+    show(done, total, what = 'tokens') {
       const nowMs = clock.monotonicMs();
+      if (start?.what !== what) start = { what, done, ms: nowMs };
       if (nowMs - shownMs < (terminal ? REDRAW_MS : PLAIN_MS)) return;
       shownMs = nowMs;
-      const text = describeProgress(done, total, nowMs - startedMs, before);
+      const speed = { done: done - start.done, ms: nowMs - start.ms };
+      const text = `${done} of ${total} ${what}${speedText(total - done, speed)}`;
       if (terminal) terminal.write(`${ERASE_LINE}${barOf(done, total)} ${text}`);
       else output.say(text);
     },
@@ -40,11 +42,10 @@ export function createProgressLine({ clock, output, terminal }: ProgressOptions)
   };
 }
 
-/** `1200 of 5000 tokens, 400 a second, 10 s left` */
-export function describeProgress(done: number, total: number, elapsedMs: number, before = 0): string {
-  const perSecond = elapsedMs > 0 ? ((done - before) * 1_000) / elapsedMs : 0;
-  const left = perSecond > 0 && total > done ? `, ${durationText((total - done) / perSecond)} left` : '';
-  return `${done} of ${total} tokens, ${Math.round(perSecond)} a second${left}`;
+function speedText(left: number, { done, ms }: { readonly done: number; readonly ms: number }): string {
+  if (done <= 0 || ms <= 0) return '';
+  const perSecond = (done * 1_000) / ms;
+  return `, ${Math.round(perSecond)} a second${left > 0 ? `, ${durationText(left / perSecond)} left` : ''}`;
 }
 
 function barOf(done: number, total: number): string {

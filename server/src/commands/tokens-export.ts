@@ -55,7 +55,7 @@ export const tokensExport: Command = {
           segmentTokensMax,
           lockLike,
           shouldStop: interruption.isAsked,
-          onProgress: progress.show,
+          onProgress: (done, total) => progress.show(done, total, 'tokens exported'),
         });
         progress.clear();
         tell(output, folder, outcome);

@@ -49,7 +49,8 @@ export const tokensImport: Command = {
           onConflict,
           isDeduplicating: flags.isSet('deduplicate'),
           shouldStop: interruption.isAsked,
-          onProgress: progress.show,
+          onProgress: (done, total, phase) =>
+            progress.show(done, total, phase === 'check' ? 'tokens checked' : 'tokens imported'),
         });
         progress.clear();
         tell(output, outcome);

@@ -35,8 +35,7 @@ export interface ExportOptions {
   /** `like` is the name of the lock an unfinished export was begun with. */
   readonly lockLike: (like: string | undefined) => Promise<StreamLock>;
   readonly shouldStop: () => boolean;
-  /** `before` is what earlier runs did. */
-  readonly onProgress: (done: number, total: number, before: number) => void;
+  readonly onProgress: (done: number, total: number) => void;
 }
 
 export interface ExportOutcome {
@@ -113,7 +112,7 @@ async function writeSegments(
     if (options.shouldStop()) return outcomeOf('interrupted');
     const number = steps.length + 1;
     const done = sumOf(steps);
-    const onProgress = (tokens: number) => options.onProgress(done + tokens, Math.max(live, done + tokens), before);
+    const onProgress = (tokens: number) => options.onProgress(done + tokens, Math.max(live, done + tokens));
     const first = await source.next(options.segmentTokensMax);
     if (first === undefined) break;
     const file = await createSealedFile(join(folder, segmentName(number)), lock, segmentContext(number));

@@ -34,7 +34,7 @@ export interface ImportOptions {
   readonly onConflict: 'fail' | 'skip';
   readonly isDeduplicating: boolean;
   readonly shouldStop: () => boolean;
-  readonly onProgress: (done: number, total: number) => void;
+  readonly onProgress: (done: number, total: number, phase: 'check' | 'write') => void;
 }
 
 export interface ImportOutcome {
@@ -73,7 +73,7 @@ export async function importTokens(options: ImportOptions): Promise<ImportOutcom
   const source = await openExport(options.folder, options.unlock);
   const opener = createOpener({ database, keyring, onIntegrityFault: () => {} });
   const batches = () => importBatches(source.lines(), () => clock.nowMs());
-  if (options.onConflict === 'fail') await refuseConflicts(options, opener, batches());
+  if (options.onConflict === 'fail') await refuseConflicts(options, opener, batches(), source.tokens);
   const sum: Counts = { created: 0, present: 0, conflicts: 0, matched: 0, incomplete: 0 };
   const refused: string[] = [];
   let [done, expired, refusedCount] = [0, 0, 0];
@@ -88,7 +88,7 @@ export async function importTokens(options: ImportOptions): Promise<ImportOutcom
     refusedCount += batch.refused.length;
     refused.push(...batch.refused.slice(0, REFUSED_SHOWN_MAX - refused.length));
     done += batch.lines;
-    options.onProgress(done, source.tokens);
+    options.onProgress(done, source.tokens, 'write');
   }
   return outcomeOf('complete');
 }
@@ -98,15 +98,18 @@ async function refuseConflicts(
   options: ImportOptions,
   opener: Opener,
   batches: AsyncGenerator<ImportBatch>,
+  total: number,
 ): Promise<void> {
   const ids: string[] = [];
-  let count = 0;
+  let [count, done] = [0, 0];
   for await (const batch of batches) {
     if (options.shouldStop()) return;
     const tokens = await prepareBatch(options, opener, batch);
     const { conflicting } = await options.database.read(options.tenantId, (tx) => sortOut(tx, opener, tokens));
     count += conflicting.length;
     ids.push(...conflicting.map(({ row }) => row.id).slice(0, CONFLICTS_SHOWN_MAX - ids.length));
+    done += batch.lines;
+    options.onProgress(done, total, 'check');
   }
   if (count > 0) throw conflict(count, ids);
 }
