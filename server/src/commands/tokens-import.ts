@@ -8,6 +8,7 @@ import { importTokens } from '../resources/tokens/index.js';
 import type { Command, Output } from './command.js';
 import { expectInterruption } from './interruption.js';
 import { knownTenant } from './known-tenant.js';
+import { printable } from './printable.js';
 import { createProgressLine } from './progress-line.js';
 import { unlockFrom } from './transfer-keys.js';
 import { withCore } from './with-core.js';
@@ -55,6 +56,7 @@ export const tokensImport: Command = {
         progress.clear();
         tell(output, outcome);
         if (outcome.kind === 'interrupted') return interruption.exitCode();
+        if (outcome.kind === 'conflict') return EXIT.usage;
         return outcome.refusedCount > 0 ? EXIT.failure : EXIT.ok;
       } finally {
         interruption.close();
@@ -65,6 +67,15 @@ export const tokensImport: Command = {
 
 function tell(output: Output, outcome: ImportOutcome): void {
   const { kind, tokens, created, refused, refusedCount } = outcome;
+  if (kind === 'conflict') {
+    const { conflicts, conflictIds } = outcome;
+    const more = conflicts > conflictIds.length ? ` and ${conflicts - conflictIds.length} more` : '';
+    output.say(
+      `strongroom: other tokens of this Tenant have ids of the export: ${conflictIds.map(printable).join(', ')}${more}.` +
+        '\nNothing was imported. Choose another Tenant, or leave these as they are with --on-conflict skip.',
+    );
+    return;
+  }
   const notes: readonly (readonly [number, string])[] = [
     [outcome.present, 'were there already'],
     [outcome.conflicts, 'left out: another token has the id'],

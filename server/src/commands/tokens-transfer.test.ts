@@ -229,6 +229,24 @@ describe('tokens export and import on the command line, beside a running server'
     assert.equal(json.token_report.monthly_active_tokens, FEWER);
   });
 
+  it('64 with the ids, fit for a terminal, when other tokens have them, and nothing is imported', async () => {
+    const [one, two] = [await app.makeTenant(), await app.makeTenant()];
+    const id = 'bell \u0007 and \u202e turn';
+    for (const { id: tenantId } of [one, two]) {
+      const key = await app.makeKey(tenantId, 'private', ALL_OF_TOKENS);
+      assert.equal((await app.call('POST', '/tokens', { key, body: { id, data: tenantId } })).status, 201);
+    }
+    const out = path('conflict');
+    await run(app, 'tokens', 'export', '--tenant', one.id, '--out', out, '--recipient', recipient);
+    const words = importing(two, out, '--identity', path('identity'));
+    const refused = await run(app, ...words);
+    assert.deepEqual([refused.code, refused.stdout], [64, '']);
+    assert.ok(refused.stderr.includes('bell \\u{7} and \\u{202e} turn'), refused.stderr);
+    const skipped = await run(app, ...words, '--on-conflict', 'skip');
+    assert.deepEqual([skipped.code, skipped.stdout], [0, 'Imported 0 of 1 tokens.']);
+    assert.match(skipped.stderr, /1 left out: another token has the id/);
+  });
+
   it('64 that says what to do for flags that do not fit, and nothing is made', async () => {
     await writeFile(path('short'), 'too short', { mode: 0o600 });
     const out = path('never');

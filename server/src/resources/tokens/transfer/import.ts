@@ -38,13 +38,16 @@ export interface ImportOptions {
 }
 
 export interface ImportOutcome {
-  readonly kind: 'complete' | 'interrupted';
+  /** A conflict was found before anything was written. */
+  readonly kind: 'complete' | 'interrupted' | 'conflict';
   /** In the export. */
   readonly tokens: number;
   readonly created: number;
   /** Were there already, just so: an earlier run brought them. */
   readonly present: number;
   readonly conflicts: number;
+  /** Some of the ids that another token has. */
+  readonly conflictIds: readonly string[];
   /** Deduplicated: another token stands for them. */
   readonly matched: number;
   readonly expired: number;
@@ -73,13 +76,19 @@ export async function importTokens(options: ImportOptions): Promise<ImportOutcom
   const source = await openExport(options.folder, options.unlock);
   const opener = createOpener({ database, keyring, onIntegrityFault: () => {} });
   const batches = () => importBatches(source.lines(), () => clock.nowMs());
-  if (options.onConflict === 'fail') await refuseConflicts(options, opener, batches(), source.tokens);
   const sum: Counts = { created: 0, present: 0, conflicts: 0, matched: 0, incomplete: 0 };
   const refused: string[] = [];
+  const conflictIds: string[] = [];
   let [done, expired, refusedCount] = [0, 0, 0];
   const outcomeOf = (kind: ImportOutcome['kind']): ImportOutcome => {
-    return { kind, tokens: source.tokens, ...sum, expired, refused, refusedCount };
+    return { kind, tokens: source.tokens, ...sum, conflictIds, expired, refused, refusedCount };
   };
+  if (options.onConflict === 'fail') {
+    const found = await findConflicts(options, opener, batches(), source.tokens);
+    sum.conflicts = found.count;
+    conflictIds.push(...found.ids);
+    if (found.count > 0) return outcomeOf('conflict');
+  }
   for await (const batch of batches()) {
     if (shouldStop()) return outcomeOf('interrupted');
     const counts = await writeBatch(options, opener, batch);
@@ -94,16 +103,16 @@ export async function importTokens(options: ImportOptions): Promise<ImportOutcom
 }
 
 /** Looks at everything first, so that a conflict is told while nothing was written yet. */
-async function refuseConflicts(
+async function findConflicts(
   options: ImportOptions,
   opener: Opener,
   batches: AsyncGenerator<ImportBatch>,
   total: number,
-): Promise<void> {
+): Promise<{ readonly count: number; readonly ids: readonly string[] }> {
   const ids: string[] = [];
   let [count, done] = [0, 0];
   for await (const batch of batches) {
-    if (options.shouldStop()) return;
+    if (options.shouldStop()) break;
     const tokens = await prepareBatch(options, opener, batch);
     const { conflicting } = await options.database.read(options.tenantId, (tx) => sortOut(tx, opener, tokens));
     count += conflicting.length;
@@ -111,7 +120,7 @@ async function refuseConflicts(
     done += batch.lines;
     options.onProgress(done, total, 'check');
   }
-  if (count > 0) throw conflict(count, ids);
+  return { count, ids };
 }
 
 /** One transaction. A create that comes in between with the same id undoes it, and it is sorted out again. */
@@ -132,9 +141,7 @@ async function tryBatch(options: ImportOptions, opener: Opener, batch: ImportBat
   const preparation = await preparationOf(options, opener);
   return database.write(tenantId, async (tx) => {
     const { fresh, present, conflicting } = await sortOut(tx, opener, tokens);
-    if (onConflict === 'fail' && conflicting.length > 0) {
-      throw conflict(conflicting.length, conflicting.map(({ row }) => row.id).slice(0, CONFLICTS_SHOWN_MAX));
-    }
+    if (onConflict === 'fail' && conflicting.length > 0) throw madeMeanwhile();
     const stored = await storeTokens(tx, preparation, fresh);
     const made = fresh.filter((_, n) => stored[n]?.kind === 'made');
     await setModified(
@@ -204,11 +211,10 @@ function plain(value: unknown): unknown {
   return JSON.parse(JSON.stringify(value));
 }
 
-function conflict(count: number, ids: readonly string[]): ExitError {
-  const more = count > ids.length ? ` and ${count - ids.length} more` : '';
-  const which = count === 1 ? '1 token of the export has the id' : `${count} tokens of the export have the ids`;
+/** The first look found none, so it came since. */
+function madeMeanwhile(): ExitError {
   return new ExitError(
     EXIT.usage,
-    `${which} of another token in this Tenant: ${ids.join(', ')}${more}. Import into another Tenant, or leave these as they are with --on-conflict skip.`,
+    'A token with the id of one in the export was made while the import ran. Run it again to see which.',
   );
 }
