@@ -13,6 +13,8 @@ import {
   makePair,
   makeScratch,
 } from '../../../testing/transfer.js';
+import type { ExportPlace } from './transfer-queries.js';
+import { findTokensAfter } from './transfer-queries.js';
 
 const TOKENS = 40;
 const SEGMENT = 10;
@@ -82,6 +84,24 @@ describe('an export that was interrupted', () => {
     await mkdir(folder);
     await writeFile(join(folder, 'progress'), 'not yet a line');
     assert.deepEqual([(await resume()).tokens, (await importInto(app, target.id, folder, pair)).created], [40, 40]);
+  });
+
+  it('reads as few tokens at a time as their size demands, and still comes to all of them', async () => {
+    const page = { untilMs: Number.MAX_SAFE_INTEGER / 1_000, nowMs: 0, limit: 200 };
+    const seen: string[] = [];
+    const read = async (bytesMax: number, after: ExportPlace) => {
+      const rows = await app.database.read(tenant.id, (tx) => findTokensAfter(tx, { ...page, after, bytesMax }));
+      seen.push(...rows.map(({ id }) => id));
+      const last = rows.at(-1);
+      return { count: rows.length, next: last && { createdAtMs: last.created_at.getTime(), tie: last.tie } };
+    };
+    const start = { createdAtMs: 0, tie: '00000000-0000-0000-0000-000000000000' };
+    const first = await read(1, start);
+    assert.equal(first.count, 1);
+    const second = await read(1_000, first.next ?? start);
+    assert.ok(second.count > 1 && second.count < 10, `${second.count} in a thousand bytes`);
+    await read(1_000_000, second.next ?? start);
+    assert.deepEqual([...seen].sort(), [...ids].sort());
   });
 
   it('takes tokens that were made since it began no more', async () => {
