@@ -15,6 +15,7 @@ describe('the line of progress', () => {
     clock.advance(9_950);
     line.show(3_000, 5_000);
     line.clear();
+    line.clear();
     assert.deepEqual(drawn, [
       '\r\u001b[2K[####....................] 1000 of 5000 tokens',
       '\r\u001b[2K[##############..........] 3000 of 5000 tokens, 200 a second, 10 s left',

@@ -22,6 +22,7 @@ const ERASE_LINE = '\r\u001b[2K';
 /** How far a long piece of work is, how fast it goes and when it will be done. */
 export function createProgressLine({ clock, output, terminal }: ProgressOptions): ProgressLine {
   let shownMs = terminal ? Number.NEGATIVE_INFINITY : clock.monotonicMs();
+  let isDrawn = false;
   /** What was done before the first look says nothing about the speed of this run. */
   let start: { readonly what: string; readonly done: number; readonly ms: number } | undefined;
 
@@ -35,9 +36,11 @@ export function createProgressLine({ clock, output, terminal }: ProgressOptions)
       const text = `${done} of ${total} ${what}${speedText(total - done, speed)}`;
       if (terminal) terminal.write(`${ERASE_LINE}${barOf(done, total)} ${text}`);
       else output.say(text);
+      isDrawn = true;
     },
     clear() {
-      terminal?.write(ERASE_LINE);
+      if (isDrawn) terminal?.write(ERASE_LINE);
+      isDrawn = false;
     },
   };
 }

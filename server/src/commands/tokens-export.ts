@@ -41,9 +41,12 @@ export const tokensExport: Command = {
     const folder = resolve(flags.text('out') ?? '');
     return withCore('tokens export', async ({ database, keyStore }) => {
       const { id: tenantId } = await knownTenant(database, flags.text('tenant'));
-      const interruption = expectInterruption(() => output.say('Stopping after the current batch …'));
       const terminal = process.stderr.isTTY ? process.stderr : undefined;
       const progress = createProgressLine({ clock: systemClock, output, terminal });
+      const interruption = expectInterruption(() => {
+        progress.clear();
+        output.say('Stopping after the current batch …');
+      });
       try {
         const outcome = await exportTokens({
           database,
@@ -62,6 +65,7 @@ export const tokensExport: Command = {
         if (outcome.kind === 'interrupted') return interruption.exitCode();
         return outcome.damaged.length > 0 ? EXIT.failure : EXIT.ok;
       } finally {
+        progress.clear();
         interruption.close();
       }
     });
@@ -75,14 +79,19 @@ function tell(output: Output, folder: string, outcome: ExportOutcome): void {
     return;
   }
   if (tokensNow > 0) {
-    output.say(`The Tenant's log has an entry "Token retrieved" for each of the ${tokensNow} tokens of this run.`);
+    output.say(`The Tenant's log has an entry "Token retrieved" for every token of this run: ${tokensNow}.`);
   }
   if (damaged.length > 0) {
     const shown = damaged.slice(0, DAMAGED_SHOWN_MAX).map(printable).join(', ');
-    output.say(`${damaged.length} tokens were altered in the database, do not open and are left out: ${shown}`);
+    output.say(`Altered in the database, so they do not open and are left out: ${damaged.length}, such as ${shown}`);
   }
   if (kind === 'interrupted') output.say('Stopped. The same command with --resume goes on from here.');
-  output.print(`${kind === 'complete' ? 'Exported' : 'So far'} ${tokens} tokens in ${segments} segments: ${folder}`);
+  const what = `${counted(tokens, 'token')} in ${counted(segments, 'segment')}`;
+  output.print(`${kind === 'complete' ? 'Exported' : 'So far'} ${what}: ${folder}`);
+}
+
+function counted(number: number, noun: string): string {
+  return `${number} ${noun}${number === 1 ? '' : 's'}`;
 }
 
 function segmentTokens(text: string | undefined): number {

@@ -34,9 +34,12 @@ export const tokensImport: Command = {
     const folder = resolve(flags.text('in') ?? '');
     return withCore('tokens import', async ({ database, keyStore }) => {
       const tenant = await knownTenant(database, flags.text('tenant'));
-      const interruption = expectInterruption(() => output.say('Stopping after the current batch …'));
       const terminal = process.stderr.isTTY ? process.stderr : undefined;
       const progress = createProgressLine({ clock: systemClock, output, terminal });
+      const interruption = expectInterruption(() => {
+        progress.clear();
+        output.say('Stopping after the current batch …');
+      });
       try {
         const outcome = await importTokens({
           database,
@@ -59,6 +62,7 @@ export const tokensImport: Command = {
         if (outcome.kind === 'conflict') return EXIT.usage;
         return outcome.refusedCount > 0 ? EXIT.failure : EXIT.ok;
       } finally {
+        progress.clear();
         interruption.close();
       }
     });

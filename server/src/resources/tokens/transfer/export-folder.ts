@@ -1,5 +1,6 @@
 import { mkdir, readdir, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { IntegrityError } from '../../../crypto/integrity-error.js';
 import type { StreamLock } from '../../../crypto/sealed-stream-keys.js';
 import type { TenantKeys } from '../../../crypto/tenant-keys.js';
 import { EXIT, ExitError } from '../../../kernel/exit.js';
@@ -31,7 +32,10 @@ export async function findExport(folder: string, keys: TenantKeys, isResuming: b
     throw refused(`${folder} is not empty. Choose another folder, or go on with an unfinished export by --resume.`);
   }
   if (entries.includes(MANIFEST_NAME)) return { kind: 'complete' };
-  const progress = await readProgress(folder, keys);
+  const progress = await readProgress(folder, keys).catch((error: unknown) => {
+    if (!(error instanceof IntegrityError)) throw error;
+    throw refused(`The export in ${folder} is another Tenant's, or its book was changed. Choose another folder.`);
+  });
   if (progress) return { kind: 'unfinished', progress };
   // Died before its first line was on disk: there is nothing but the book.
   if (entries.every((name) => name === PROGRESS_NAME)) return { kind: 'empty' };

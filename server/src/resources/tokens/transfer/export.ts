@@ -115,9 +115,17 @@ async function writeSegments(
     const first = await source.next(options.segmentTokensMax);
     if (first === undefined) break;
     const file = await createSealedFile(join(folder, segmentName(number)), lock, segmentContext(number));
-    await file.write(Buffer.from(`${JSON.stringify({ export_id: head.exportId, segment: number })}\n`));
-    const filled = await fillSegment(options, source, file, first, onProgress);
-    const step: ExportStep = { number, ...filled.step, ...(await file.finish()) };
+    let filled: Filled;
+    let step: ExportStep;
+    try {
+      await file.write(Buffer.from(`${JSON.stringify({ export_id: head.exportId, segment: number })}\n`));
+      filled = await fillSegment(options, source, file, first, onProgress);
+      step = { number, ...filled.step, ...(await file.finish()) };
+    } catch (error) {
+      // The half-written file stays without its name until the next run takes it away.
+      await file.abandon();
+      throw error;
+    }
     await book.add(step);
     steps.push(step);
     if (filled.failure !== undefined) throw filled.failure;

@@ -127,6 +127,8 @@ async function findConflicts(
 /** One transaction. A create that comes in between with the same id undoes it, and it is sorted out again. */
 async function writeBatch(options: ImportOptions, opener: Opener, batch: ImportBatch): Promise<Counts> {
   for (let attempt = 1; ; attempt += 1) {
+    // Nobody tells a command that keys were rotated, and an import may run for hours: what it seals must stay readable.
+    options.keyring.evict(options.tenantId);
     try {
       return await tryBatch(options, opener, batch);
     } catch (error) {

@@ -2,7 +2,6 @@ import assert from 'node:assert/strict';
 import { appendFile, copyFile, mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, before, beforeEach, describe, it } from 'node:test';
-import { IntegrityError } from '../../../crypto/integrity-error.js';
 import type { TestApp, TestTenant } from '../../../testing/test-app.js';
 import { startTestApp } from '../../../testing/test-app.js';
 import {
@@ -14,6 +13,8 @@ import {
   makePair,
   makeScratch,
 } from '../../../testing/transfer.js';
+import type { ExportPlace } from './transfer-queries.js';
+import { findTokensAfter } from './transfer-queries.js';
 
 const TOKENS = 40;
 const SEGMENT = 10;
@@ -85,6 +86,24 @@ describe('an export that was interrupted', () => {
     assert.deepEqual([(await resume()).tokens, (await importInto(app, target.id, folder, pair)).created], [40, 40]);
   });
 
+  it('reads as few tokens at a time as their size demands, and still comes to all of them', async () => {
+    const page = { untilMs: Number.MAX_SAFE_INTEGER / 1_000, nowMs: 0, limit: 200 };
+    const seen: string[] = [];
+    const read = async (bytesMax: number, after: ExportPlace) => {
+      const rows = await app.database.read(tenant.id, (tx) => findTokensAfter(tx, { ...page, after, bytesMax }));
+      seen.push(...rows.map(({ id }) => id));
+      const last = rows.at(-1);
+      return { count: rows.length, next: last && { createdAtMs: last.created_at.getTime(), tie: last.tie } };
+    };
+    const start = { createdAtMs: 0, tie: '00000000-0000-0000-0000-000000000000' };
+    const first = await read(1, start);
+    assert.equal(first.count, 1);
+    const second = await read(1_000, first.next ?? start);
+    assert.ok(second.count > 1 && second.count < 10, `${second.count} in a thousand bytes`);
+    await read(1_000_000, second.next ?? start);
+    assert.deepEqual([...seen].sort(), [...ids].sort());
+  });
+
   it('takes tokens that were made since it began no more', async () => {
     await exportPart(1);
     await makeMany(app, await app.makeKey(tenant.id, 'private', ALL_OF_TOKENS), 5);
@@ -94,7 +113,7 @@ describe('an export that was interrupted', () => {
   it('is refused under another lock, and for another tenant', async () => {
     await exportPart(1);
     await assert.rejects(resume({ lockLike: async () => makePair().lock }), /another passphrase or recipient/);
-    await assert.rejects(exportFrom(app, target.id, folder, pair, { isResuming: true }), IntegrityError);
+    await assert.rejects(exportFrom(app, target.id, folder, pair, { isResuming: true }), /another Tenant's/);
     assert.equal((await resume()).kind, 'complete');
   });
 
@@ -103,7 +122,7 @@ describe('an export that was interrupted', () => {
     const book = await readFile(join(folder, 'progress'), 'latin1');
     const [head, one, two] = book.split('\n');
     await writeFile(join(folder, 'progress'), `${[head, two, one].join('\n')}\n`);
-    await assert.rejects(resume(), IntegrityError);
+    await assert.rejects(resume(), /its book was changed/);
     await writeFile(join(folder, 'progress'), book);
     await rename(join(folder, 'segment-000001.sealed'), join(scratch.path, `${tenant.id}-1`));
     await assert.rejects(resume(), /segment-000001.sealed is gone/);
@@ -157,6 +176,30 @@ describe('an export that was interrupted', () => {
     const first = await importInto(app, target.id, folder, pair, { shouldStop });
     assert.deepEqual([first.kind, first.created], ['interrupted', 0]);
     assert.equal((await importInto(app, target.id, folder, pair)).created, TOKENS);
+  });
+
+  it('sorts a batch out again when one of its ids is taken in between', async () => {
+    await exportPart(99);
+    const key = await app.makeKey(target.id, 'private', ALL_OF_TOKENS);
+    assert.equal((await app.call('POST', '/tokens', { key, body: { id: ids[7], data: 'first' } })).status, 201);
+    let writes = 0;
+    const database: TestApp['database'] = {
+      ...app.database,
+      write: (tenantId, work) => {
+        writes += 1;
+        if (writes > 1) return app.database.write(tenantId, work);
+        // As if the other token had come just after this transaction looked for it.
+        return app.database.write(tenantId, (tx) => {
+          const gather: typeof tx.gather = async (bulk, rows) =>
+            bulk.statement.name === 'find_tokens' ? bulk.collect([]) : tx.gather(bulk, rows);
+          return work({ ...tx, gather });
+        });
+      },
+    };
+    const outcome = await importInto(app, target.id, folder, pair, { database, onConflict: 'skip' });
+    assert.deepEqual([outcome.created, outcome.conflicts, writes], [TOKENS - 1, 1, 2]);
+    const logged = await logCounts(app, target.id, 'Token created');
+    assert.deepEqual([logged.size, new Set(logged.values())], [TOKENS - 1, new Set([1])]);
   });
 
   for (const [circumstance, spoil] of [
