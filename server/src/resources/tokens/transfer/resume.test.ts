@@ -191,7 +191,7 @@ describe('an export that was interrupted', () => {
         // As if the other token had come just after this transaction looked for it.
         return app.database.write(tenantId, (tx) => {
           const gather: typeof tx.gather = async (bulk, rows) =>
-            bulk.statement.name === 'find_tokens' ? bulk.collect([]) : tx.gather(bulk, rows);
+            bulk.statement.name === 'find_tokens' ? bulk.collect([], []) : tx.gather(bulk, rows);
           return work({ ...tx, gather });
         });
       },
