@@ -9,6 +9,9 @@ import { parserOptions } from './command.js';
 import { doctor } from './doctor.js';
 import { helpOf, overview } from './help.js';
 import { keyGenerate } from './key-generate.js';
+import { keysRotate } from './keys-rotate.js';
+import { keysRotateRoot } from './keys-rotate-root.js';
+import { keysVerify } from './keys-verify.js';
 import { migrateCommand } from './migrate.js';
 import { rootKeyGenerate } from './root-key-generate.js';
 import { serve } from './serve.js';
@@ -22,6 +25,9 @@ const COMMANDS: readonly Command[] = [
   applicationCreate,
   keyGenerate,
   rootKeyGenerate,
+  keysRotate,
+  keysRotateRoot,
+  keysVerify,
   migrateCommand,
   doctor,
 ];

@@ -11,8 +11,8 @@ export interface Bulk<Row, Result, Answer> {
   readonly order: number;
   /** The rows as columns. Rows are sorted here where they take locks, so that two batches never wait in a circle. */
   readonly values: (rows: readonly Row[]) => Value[];
-  /** Made once and shared by all callers, each of whom finds its own part in it. */
-  readonly collect: (results: readonly Result[]) => Answer;
+  /** Made once, of what came back and what was asked, and shared by all callers, each of whom finds its own part in it. */
+  readonly collect: (results: readonly Result[], rows: readonly Row[]) => Answer;
 }
 
 export type Gather = <Row, Result, Answer>(bulk: Bulk<Row, Result, Answer>, rows: readonly Row[]) => Promise<Answer>;
@@ -38,7 +38,7 @@ export function createGather(run: Tx['run']): Gather {
 
   async function runOne(bulk: AnyBulk, { rows, callers }: Due): Promise<void> {
     try {
-      const answer = bulk.collect(await run(bulk.statement, bulk.values(rows)));
+      const answer = bulk.collect(await run(bulk.statement, bulk.values(rows)), rows);
       for (const caller of callers) caller.resolve(answer);
     } catch (error) {
       for (const caller of callers) caller.reject(error);

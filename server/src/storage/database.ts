@@ -115,7 +115,7 @@ export function createDatabase(options: DatabaseOptions): Database {
       inTransaction(
         readers,
         { role: 'strongroom_app', tenants, isReadOnly: true },
-        async (run) => bulk.collect(await run(bulk.statement, bulk.values(rows))),
+        async (run) => bulk.collect(await run(bulk.statement, bulk.values(rows)), rows),
         false,
       ),
     SHARED_READS,

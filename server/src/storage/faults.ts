@@ -22,9 +22,14 @@ export function sqlStateOf(error: unknown): string | undefined {
   return error instanceof AppError || error instanceof DriverFault ? sqlStateOf(error.cause) : undefined;
 }
 
-/** Two transactions got in each other's way: nothing was done, the same work may run again at once. */
+/** Found out by the work itself: what it saw is no longer so, because somebody else was there first. */
+export class Overtaken extends Error {
+  override readonly name = 'Overtaken';
+}
+
+/** Two changes got in each other's way: nothing was done, the same work may run again at once. */
 export function isConflict(error: unknown): boolean {
-  return CONFLICT_STATES.has(sqlStateOf(error) ?? '');
+  return error instanceof Overtaken || CONFLICT_STATES.has(sqlStateOf(error) ?? '');
 }
 
 /** The transaction had already failed: the reason is elsewhere. */

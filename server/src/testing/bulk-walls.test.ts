@@ -80,7 +80,10 @@ describe('a bulk statement in the transaction of A whose row names B', () => {
     for (const bulk of [FIND_TOKENS, LOCK_TOKENS]) {
       assert.equal(await forged(async (tx) => (await tx.gather(bulk, [key])).get(key)), undefined);
     }
-    await forged((tx) => deleteTokens(tx, [rowOfB.id]));
+    await assert.rejects(
+      forged((tx) => deleteTokens(tx, [rowOfB])),
+      { name: 'Overtaken' },
+    );
     await forged((tx) => deleteTerms(tx, [rowOfB]));
     assert.equal(await stored(app, pair.b), untouched);
     const own = await app.database.write(pair.b.id, async (tx) => (await tx.gather(FIND_TOKENS, [key])).get(key));

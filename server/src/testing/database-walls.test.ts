@@ -217,7 +217,7 @@ describe('what the database itself refuses', () => {
       [pair.a.id, pair.b.id],
     );
     keyring.clear();
-    await assert.rejects(keyring.forTenant(pair.a.id), { code: 'storage_unavailable' });
+    await assert.rejects(async () => keyring.forTenant(pair.a.id), { code: 'storage_unavailable' });
     assert.equal((await keyring.forTenant(pair.b.id)).tenantId, pair.b.id);
   });
 });

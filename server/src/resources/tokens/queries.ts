@@ -1,5 +1,6 @@
 import type { Bulk } from '../../storage/bulk.js';
 import { bulkWrite } from '../../storage/bulk.js';
+import { Overtaken } from '../../storage/faults.js';
 import type { SystemTx, TenantTx } from '../../storage/scope.js';
 import type { Value } from '../../storage/statement.js';
 import { statement } from '../../storage/statement.js';
@@ -37,13 +38,16 @@ function keyColumns(keys: readonly TokenKey[]): Value[] {
   return [sorted.map(({ tenantId }) => tenantId), sorted.map(({ id }) => id)];
 }
 
+/** A range of one id, in order: only the primary key gives that, whatever the server believes about the table. */
+const BY_KEY = 't.tenant_id = given.tenant_id AND t.id >= given.id AND t.id <= given.id';
+
 function findTokens(name: string, lock: string): Bulk<TokenKey, TokenRow, FoundTokens> {
   return {
     statement: statement(
       name,
       `SELECT ${TOKEN_COLUMNS} FROM unnest($1::uuid[], $2::text[]) AS given (tenant_id, id)
        CROSS JOIN LATERAL (SELECT ${TOKEN_COLUMNS} FROM tokens AS t
-                           WHERE t.tenant_id = given.tenant_id AND t.id = given.id LIMIT 1 ${lock}) AS t`,
+                           WHERE ${BY_KEY} ORDER BY t.id LIMIT 1 ${lock}) AS t`,
     ),
     order: ORDER.find,
     values: keyColumns,
@@ -56,7 +60,27 @@ export const FIND_TOKENS = findTokens('find_tokens', '');
 /** Finds them and keeps others from changing them until the transaction ends. */
 export const LOCK_TOKENS = findTokens('lock_tokens', 'FOR UPDATE');
 
-const INSERT_TOKENS: Bulk<TokenRow, { tenant_id: string; id: string }, ReadonlySet<string>> = {
+type RowName = Pick<TokenRow, 'tenant_id' | 'id'>;
+
+/**
+ * Callers who share a statement may name the same token. The first of them is the one that is served, so rows are told
+ * apart by identity. Sorted, so that two transactions take their locks in one order.
+ */
+function firstOfEach(rows: readonly TokenRow[]): TokenRow[] {
+  const first = new Map<string, TokenRow>();
+  for (const row of rows) {
+    const name = nameOf(row.tenant_id, row.id);
+    if (!first.has(name)) first.set(name, row);
+  }
+  return [...first].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, row]) => row);
+}
+
+function served(results: readonly RowName[], rows: readonly TokenRow[]): ReadonlySet<TokenRow> {
+  const names = new Set(results.map(({ tenant_id, id }) => nameOf(tenant_id, id)));
+  return new Set(firstOfEach(rows).filter((row) => names.has(nameOf(row.tenant_id, row.id))));
+}
+
+const INSERT_TOKENS: Bulk<TokenRow, RowName, ReadonlySet<TokenRow>> = {
   statement: statement(
     'insert_tokens',
     `INSERT INTO tokens (tenant_id, id, type, group_id, created_at, tie, created_by, expires_at, cvc_expires_at,
@@ -70,8 +94,8 @@ const INSERT_TOKENS: Bulk<TokenRow, { tenant_id: string; id: string }, ReadonlyS
      ON CONFLICT DO NOTHING RETURNING tenant_id, id`,
   ),
   order: ORDER.write,
-  values: (unsorted) => {
-    const rows = [...unsorted].sort((a, b) => (a.id < b.id ? -1 : 1));
+  values: (asked) => {
+    const rows = firstOfEach(asked);
     return [
       rows.map((row) => row.tenant_id),
       rows.map((row) => row.id),
@@ -88,13 +112,13 @@ const INSERT_TOKENS: Bulk<TokenRow, { tenant_id: string; id: string }, ReadonlyS
       rows.map((row) => row.sealed),
     ];
   },
-  collect: (results) => new Set(results.map(({ tenant_id, id }) => nameOf(tenant_id, id))),
+  collect: served,
 };
 
 /** Returns the rows whose id was free. */
 export async function insertTokens(tx: TenantTx, rows: readonly TokenRow[]): Promise<TokenRow[]> {
   const inserted = await tx.gather(INSERT_TOKENS, rows);
-  return rows.filter((row) => inserted.has(nameOf(row.tenant_id, row.id)));
+  return rows.filter((row) => inserted.has(row));
 }
 
 type Place = Pick<TokenRow, 'tenant_id' | 'created_at' | 'tie' | 'terms'>;
@@ -178,6 +202,17 @@ export async function claimFingerprint(tx: TenantTx, claim: Claim): Promise<stri
   return holders.get(nameOf(claim.tenantId, claim.tokenId)) ?? claim.tokenId;
 }
 
+const MOVE_CLAIM = statement<never>(
+  'move_claim',
+  `UPDATE token_claims SET token_id = $5
+   WHERE tenant_id = $1 AND type = $2 AND fingerprint = $3 AND token_id = $4`,
+);
+
+/** What was claimed under another name is the token's. */
+export async function moveClaim(tx: TenantTx, { type, fingerprint, id }: TokenRow, from: string): Promise<void> {
+  await tx.run(MOVE_CLAIM, [tx.tenantId, type, fingerprint, from, id]);
+}
+
 const RELEASE_CLAIM = statement<never>(
   'release_claim',
   'DELETE FROM token_claims WHERE tenant_id = $1 AND type = $2 AND fingerprint = $3 AND token_id = $4',
@@ -191,15 +226,18 @@ export async function releaseClaim(
   if (fingerprint !== null) await tx.run(RELEASE_CLAIM, [tx.tenantId, type, fingerprint, id]);
 }
 
-const UPDATE_TOKEN = statement<never>(
+const UPDATE_TOKEN = statement<{ id: string }>(
   'update_token',
-  `UPDATE tokens SET group_id = $3, modified_by = $4, modified_at = $5, expires_at = $6, cvc_expires_at = $7,
+  `UPDATE tokens AS u SET group_id = $3, modified_by = $4, modified_at = $5, expires_at = $6, cvc_expires_at = $7,
      fingerprint = $8, terms = $9, data_version = $10, sealed = $11
-   WHERE tenant_id = $1 AND id = $2`,
+   FROM (SELECT t.ctid AS place FROM (SELECT $1::uuid AS tenant_id, $2::text AS id) AS given
+         CROSS JOIN LATERAL (SELECT t.ctid FROM tokens AS t WHERE ${BY_KEY} ORDER BY t.id LIMIT 1) AS t) AS found
+   WHERE u.tenant_id = $1 AND u.ctid = found.place AND u.data_version = $12 RETURNING u.id`,
 );
 
-export async function updateToken(tx: TenantTx, row: TokenRow): Promise<void> {
-  await tx.run(UPDATE_TOKEN, [
+/** A lock does not part changes that share a transaction; the version does. */
+export async function updateToken(tx: TenantTx, before: TokenRow, row: TokenRow): Promise<void> {
+  const updated = await tx.run(UPDATE_TOKEN, [
     tx.tenantId,
     row.id,
     row.group_id,
@@ -211,24 +249,38 @@ export async function updateToken(tx: TenantTx, row: TokenRow): Promise<void> {
     row.terms,
     row.data_version,
     row.sealed,
+    before.data_version,
   ]);
+  if (updated.length === 0) throw overtaken();
 }
 
-const DELETE_TOKENS = bulkWrite<TokenKey>(
-  statement(
-    'delete_tokens',
-    `DELETE FROM tokens AS t USING unnest($1::uuid[], $2::text[]) AS given (tenant_id, id)
-     WHERE t.tenant_id = given.tenant_id AND t.id = given.id`,
-  ),
-  ORDER.write,
-  keyColumns,
-);
+function overtaken(): Overtaken {
+  return new Overtaken('somebody else changed the token in the same transaction');
+}
 
-export async function deleteTokens(tx: TenantTx, ids: readonly string[]): Promise<void> {
-  await tx.gather(
-    DELETE_TOKENS,
-    ids.map((id) => ({ tenantId: tx.tenantId, id })),
-  );
+const DELETE_TOKENS: Bulk<TokenRow, RowName, ReadonlySet<TokenRow>> = {
+  statement: statement(
+    'delete_tokens',
+    `DELETE FROM tokens AS d
+     USING (SELECT t.tenant_id, t.place, given.data_version
+            FROM unnest($1::uuid[], $2::text[], $3::int[]) AS given (tenant_id, id, data_version)
+            CROSS JOIN LATERAL (SELECT t.tenant_id, t.ctid AS place FROM tokens AS t
+                                WHERE ${BY_KEY} ORDER BY t.id LIMIT 1) AS t) AS found
+     WHERE d.tenant_id = found.tenant_id AND d.ctid = found.place AND d.data_version = found.data_version
+     RETURNING d.tenant_id, d.id`,
+  ),
+  order: ORDER.write,
+  values: (asked) => {
+    const rows = firstOfEach(asked);
+    return [rows.map((row) => row.tenant_id), rows.map((row) => row.id), rows.map((row) => row.data_version)];
+  },
+  collect: served,
+};
+
+/** Deletes rows as they were read. */
+export async function deleteTokens(tx: TenantTx, rows: readonly TokenRow[]): Promise<void> {
+  const deleted = await tx.gather(DELETE_TOKENS, rows);
+  if (!rows.every((row) => deleted.has(row))) throw overtaken();
 }
 
 /** What is over: the whole token, or only a card's verification code. */

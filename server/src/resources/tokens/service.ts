@@ -8,6 +8,7 @@ import { assert } from '../../kernel/assert.js';
 import type { FieldErrors } from '../../kernel/errors.js';
 import { validationFailed } from '../../kernel/errors.js';
 import type { Json } from '../../kernel/json.js';
+import { createTurns } from '../../kernel/turns.js';
 import type { Database } from '../../storage/database.js';
 import type { TenantTx } from '../../storage/scope.js';
 import { readNewToken } from './input/new-token.js';
@@ -50,6 +51,10 @@ export function createTokens(options: TokensOptions): Tokens {
   const { database, opener, expressions } = options;
   const tokenize = createTokenize({ ...options, prepareFor: (principal, act) => prepareFor(options, principal, act) });
   const detokenize = createDetokenize(options);
+  const inTurn = createTurns();
+  /** Changes of one token wait for each other here, not in a transaction that others share. */
+  const change = <T>({ tenantId }: Principal, id: string, work: (tx: TenantTx) => Promise<T>): Promise<T> =>
+    inTurn(`${tenantId}${id}`, () => database.write(tenantId, work));
 
   return {
     lists: createLists(options),
@@ -80,19 +85,21 @@ export function createTokens(options: TokensOptions): Tokens {
       const patch = checked((errors) => readTokenPatch(body, { path: '', nowMs: act.atMs }, errors));
       // Tried first outside the change, so that a refusal does not undo a batch others are in.
       const seen = known(await opener.find(principal.tenantId, id, act.atMs));
-      const preparation = await prepareFor(options, principal, act);
-      const present = createPresent(expressions, preparation.budget);
-      const change = (current: OpenRow) => {
+      const common = await prepareFor(options, principal, act);
+      const apply = (current: OpenRow) => {
         granted(decideAll(principal, 'token:update', subjectOf(current)));
+        // A budget for each try: what a neighbour's failure makes us do again must not lead to another answer.
+        const preparation = { ...common, budget: createBudget() };
         const changed = changeToken(preparation, current, patch);
         const containers = [...current.content.containers, ...changed.token.content.containers];
-        return { ...changed, transform: granted(decideAll(principal, 'token:update', { id, containers })) };
+        const transform = granted(decideAll(principal, 'token:update', { id, containers }));
+        return { ...changed, transform, present: createPresent(expressions, preparation.budget) };
       };
-      change(seen);
-      return database.write(principal.tenantId, async (tx) => {
-        const current = known(await opener.lock(tx, preparation.keys, id, act.atMs));
-        const { token, isToBeClaimed, transform } = change(current);
-        const match = isToBeClaimed ? await matchOf(tx, preparation, token) : undefined;
+      apply(seen);
+      return change(principal, id, async (tx) => {
+        const current = known(await opener.lock(tx, id, act.atMs));
+        const { token, isToBeClaimed, transform, present } = apply(current);
+        const match = isToBeClaimed ? await matchOf(tx, common, token) : undefined;
         if (match) await recordTouched(tx, act, 'token_matched', [match]);
         else await writeChange(tx, act, current, token, 'token_updated');
         const answer = match
@@ -106,9 +113,8 @@ export function createTokens(options: TokensOptions): Tokens {
     async delete(principal, act, id) {
       const allow = (token: OpenRow) => granted(decide(principal, 'token:delete', subjectOf(token)));
       allow(known(await opener.find(principal.tenantId, id, act.atMs)));
-      const keys = await opener.keysOf(principal.tenantId);
-      await database.write(principal.tenantId, async (tx) => {
-        const token = known(await opener.lock(tx, keys, id, act.atMs));
+      await change(principal, id, async (tx) => {
+        const token = known(await opener.lock(tx, id, act.atMs));
         allow(token);
         await removeTokens(tx, act, [token], 'token_deleted');
       });
@@ -116,11 +122,11 @@ export function createTokens(options: TokensOptions): Tokens {
   };
 
   /** The other token that stands for the fingerprint this one is about to get; undefined when it stands for itself. */
-  async function matchOf(tx: TenantTx, { act, keys }: Preparation, { row }: OpenRow): Promise<OpenRow | undefined> {
+  async function matchOf(tx: TenantTx, { act }: Preparation, { row }: OpenRow): Promise<OpenRow | undefined> {
     if (row.fingerprint === null) return undefined;
     const claim = { tenantId: tx.tenantId, type: row.type, fingerprint: row.fingerprint, tokenId: row.id };
     const holder = await claimFingerprint(tx, { ...claim, atMs: act.atMs });
-    return holder === row.id ? undefined : opener.lock(tx, keys, holder, act.atMs);
+    return holder === row.id ? undefined : opener.lock(tx, holder, act.atMs);
   }
 }
 

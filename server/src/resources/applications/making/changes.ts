@@ -7,12 +7,12 @@ import { record } from '../../../audit/record.js';
 import type { SystemKeys } from '../../../crypto/system-keys.js';
 import { AppError, storageUnavailable } from '../../../kernel/errors.js';
 import { isUuid } from '../../../kernel/ids.js';
+import { createTurns } from '../../../kernel/turns.js';
 import { announce } from '../../../storage/changes.js';
 import type { Database } from '../../../storage/database.js';
 import type { TenantTx } from '../../../storage/scope.js';
 import type { ApplicationRow } from '../queries.js';
 import { rightsOf } from './create.js';
-import { createTurns } from './turns.js';
 
 /** A line of the operator's security log. It never holds a key. */
 export interface SecurityStory {
@@ -65,7 +65,8 @@ export function createChanges(options: ChangesOptions): Changes {
 
   return {
     async run(tenantId, applicationId, act, work) {
-      const outcome = await inTurn(applicationId, async () => {
+      // By tenant as well: nobody waits because a stranger keeps asking about the same id.
+      const outcome = await inTurn(`${tenantId} ${applicationId}`, async () => {
         try {
           return await database.write(tenantId, work);
         } finally {

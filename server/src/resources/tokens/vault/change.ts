@@ -52,7 +52,7 @@ export async function writeChange(
   const hasNewPrint = !samePrint(before.row.fingerprint, after.row.fingerprint);
   const hasMoved = before.row.group_id !== after.row.group_id;
   await Promise.all([
-    updateToken(tx, after.row),
+    updateToken(tx, before.row, after.row),
     hasNewTerms && deleteTerms(tx, [before.row]),
     hasNewTerms && insertTerms(tx, [after.row]),
     hasNewPrint && releaseClaim(tx, before.row),
@@ -70,10 +70,7 @@ export async function removeTokens(
 ): Promise<void> {
   const rows = tokens.map(({ row }) => row);
   await Promise.all([
-    deleteTokens(
-      tx,
-      rows.map(({ id }) => id),
-    ),
+    deleteTokens(tx, rows),
     deleteTerms(tx, rows),
     ...rows.map((row) => releaseClaim(tx, row)),
     countUsage(tx, act, { differences: tokens.map((token) => differenceOf(token, -1)), active: [] }),

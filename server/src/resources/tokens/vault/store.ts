@@ -1,11 +1,16 @@
 import type { Act } from '../../../audit/entry.js';
+import { operatorAct } from '../../../audit/entry.js';
 import { recordAll } from '../../../audit/record.js';
 import { AppError } from '../../../kernel/errors.js';
 import { newId } from '../../../kernel/ids.js';
+import { Overtaken } from '../../../storage/faults.js';
 import type { TenantTx } from '../../../storage/scope.js';
 import { countUsage } from '../../reports/index.js';
-import { claimFingerprint, FIND_TOKENS, insertTerms, insertTokens } from '../queries.js';
+import { claimFingerprint, FIND_TOKENS, insertTerms, insertTokens, moveClaim } from '../queries.js';
 import type { TokenRow } from '../stored/row.js';
+import { openContent } from '../stored/seal.js';
+import { removeTokens } from './change.js';
+import { isExpired } from './open.js';
 import type { Preparation, PreparedToken } from './prepare.js';
 import { evaluateId, renamed } from './prepare.js';
 
@@ -27,60 +32,93 @@ export async function storeTokens(
   preparation: Preparation,
   tokens: readonly PreparedToken[],
 ): Promise<Stored[]> {
-  const { act } = preparation;
-  const holders = await Promise.all(tokens.map((token) => holderOf(tx, act, token)));
-  const fresh = tokens.filter((token, n) => holders[n] === token.row.id);
-  const [made, matched] = await Promise.all([
-    makeTokens(tx, preparation, fresh),
-    findMatches(
-      tx,
-      holders.filter((holder, n) => holder !== tokens[n]?.row.id),
-    ),
-  ]);
-  return tokens.map((token, n) => {
-    const holder = holders[n] ?? token.row.id;
-    if (holder !== token.row.id) return { kind: 'matched', row: present(matched.get(holder)) };
-    return { kind: 'made', token: present(made.get(token)) };
+  const asked = tokens.map((token) => ({ token, ticket: token.isIdOurs ? token.row.id : newId() }));
+  const holders = await Promise.all(asked.map((each) => holderOf(tx, preparation.act, each)));
+  const fresh = asked.filter(({ ticket }, n) => holders[n] === ticket);
+  const others = holders.filter((holder, n) => holder !== asked[n]?.ticket);
+  const [made, found] = await Promise.all([makeTokens(tx, preparation, fresh), findRows(tx, others)]);
+  return asked.map(({ token, ticket }, n) => {
+    const holder = holders[n] ?? ticket;
+    // A holder may be one of this very request, which is known by its ticket.
+    const own = made.get(holder);
+    if (own && holder === ticket) return { kind: 'made', token: own };
+    return { kind: 'matched', row: standingFor(token, own?.row ?? found.get(holder)) };
   });
 }
 
-/** The token that will stand for this one. Without deduplication that is itself, and nobody is asked. */
-async function holderOf(tx: TenantTx, act: Act, { row, isDeduplicated }: PreparedToken): Promise<string> {
-  if (!isDeduplicated || row.fingerprint === null) return row.id;
-  const { type, fingerprint, id } = row;
-  return claimFingerprint(tx, { tenantId: tx.tenantId, type, fingerprint, tokenId: id, atMs: act.atMs });
+/** The row that has the token's fingerprint. It may be gone by now, or not be there yet: then all of this goes again. */
+function standingFor({ row }: PreparedToken, match: TokenRow | undefined): TokenRow {
+  if (match && isAlike(match, row)) return match;
+  throw new Overtaken('the token that stood for a fingerprint does so no longer');
 }
 
+function isAlike(a: TokenRow, b: TokenRow): boolean {
+  return a.type === b.type && a.fingerprint !== null && b.fingerprint !== null && a.fingerprint.equals(b.fingerprint);
+}
+
+/**
+ * A token that was asked for, and the name under which it claims its fingerprint. A name of its own unless we made the id
+ * up: an id that was wished for may be taken, or be wished for by others at the same time.
+ */
+interface Asked {
+  readonly token: PreparedToken;
+  readonly ticket: string;
+}
+
+/** Who will stand for this one. Without deduplication that is itself, and nobody is asked. */
+async function holderOf(tx: TenantTx, act: Act, { token: { row, isDeduplicated }, ticket }: Asked): Promise<string> {
+  if (!isDeduplicated || row.fingerprint === null) return ticket;
+  const { type, fingerprint } = row;
+  return claimFingerprint(tx, { tenantId: tx.tenantId, type, fingerprint, tokenId: ticket, atMs: act.atMs });
+}
+
+/** Returns what was made by ticket. */
 async function makeTokens(
   tx: TenantTx,
   preparation: Preparation,
-  tokens: readonly PreparedToken[],
-): Promise<Map<PreparedToken, PreparedToken>> {
+  asked: readonly Asked[],
+): Promise<Map<string, PreparedToken>> {
   const { act } = preparation;
-  const settled = new Map<PreparedToken, PreparedToken>();
-  if (tokens.length === 0) return settled;
-  if (tokens.every(({ isIdOurs }) => isIdOurs)) {
+  const made = new Map<string, PreparedToken>();
+  if (asked.length === 0) return made;
+  if (asked.every(({ token }) => token.isIdOurs)) {
+    const tokens = asked.map(({ token }) => token);
     await Promise.all([insertTokens(tx, rowsOf(tokens)), accompany(tx, act, tokens)]);
-    for (const token of tokens) settled.set(token, token);
-    return settled;
+    for (const { token, ticket } of asked) made.set(ticket, token);
+    return made;
   }
-  let open: [PreparedToken, PreparedToken][] = tokens.map((token) => [token, token]);
+  let open = asked;
   for (let attempt = 1; open.length > 0; attempt += 1) {
-    const inserted = new Set(
-      await insertTokens(
-        tx,
-        open.map(([, token]) => token.row),
-      ),
-    );
-    const taken: [PreparedToken, PreparedToken][] = [];
-    for (const [asked, token] of open) {
-      if (inserted.has(token.row)) settled.set(asked, token);
-      else taken.push([asked, renamed(preparation, token, anotherId(preparation, token, attempt))]);
-    }
-    open = taken;
+    const inserted = new Set(await insertTokens(tx, rowsOf(open.map(({ token }) => token))));
+    const taken = open.filter(({ token }) => !inserted.has(token.row));
+    for (const { token, ticket } of open) if (inserted.has(token.row)) made.set(ticket, token);
+    const erased = await eraseExpired(tx, preparation, taken);
+    open = taken.map(({ token, ticket }) => ({
+      ticket,
+      token: erased.has(token.row.id) ? token : renamed(preparation, token, anotherId(preparation, token, attempt)),
+    }));
   }
-  await accompany(tx, act, [...settled.values()]);
-  return settled;
+  await Promise.all([accompany(tx, act, [...made.values()]), ...moveClaims(tx, made)]);
+  return made;
+}
+
+/** A token whose time is over is gone to everybody, so it does not stand in the way until it is swept. */
+async function eraseExpired(tx: TenantTx, { act, keys }: Preparation, taken: readonly Asked[]): Promise<Set<string>> {
+  const rows = await findRows(
+    tx,
+    taken.map(({ token }) => token.row.id),
+  );
+  const expired = [...rows.values()].filter((row) => isExpired(row, act.atMs));
+  const tokens = expired.map((row) => ({ row, content: openContent(keys, row) }));
+  if (tokens.length > 0) await removeTokens(tx, operatorAct(act.atMs), tokens, 'token_expired');
+  return new Set(expired.map(({ id }) => id));
+}
+
+/** From the ticket to the id the token got. */
+function moveClaims(tx: TenantTx, made: ReadonlyMap<string, PreparedToken>): Promise<void>[] {
+  return [...made]
+    .filter(([ticket, { isDeduplicated, row }]) => isDeduplicated && row.id !== ticket)
+    .map(([ticket, { row }]) => moveClaim(tx, row, ticket));
 }
 
 function anotherId(preparation: Preparation, { idExpression, content }: PreparedToken, attempt: number): string {
@@ -114,13 +152,16 @@ async function accompany(tx: TenantTx, act: Act, tokens: readonly PreparedToken[
   ]);
 }
 
-async function findMatches(tx: TenantTx, ids: readonly string[]): Promise<Map<string, TokenRow>> {
-  const matches = new Map<string, TokenRow>();
-  if (ids.length === 0) return matches;
+async function findRows(tx: TenantTx, ids: readonly string[]): Promise<Map<string, TokenRow>> {
+  const rows = new Map<string, TokenRow>();
+  if (ids.length === 0) return rows;
   const keys = ids.map((id) => ({ tenantId: tx.tenantId, id }));
   const found = await tx.gather(FIND_TOKENS, keys);
-  for (const key of keys) matches.set(key.id, present(found.get(key)));
-  return matches;
+  for (const key of keys) {
+    const row = found.get(key);
+    if (row) rows.set(key.id, row);
+  }
+  return rows;
 }
 
 function rowsOf(tokens: readonly PreparedToken[]): TokenRow[] {
@@ -131,9 +172,4 @@ function idTaken(): AppError {
   return new AppError('token_id_conflict', 'A token with this id exists already. Choose another id, or leave it out.', {
     errors: { id: ['is taken'] },
   });
-}
-
-function present<T>(value: T | undefined): T {
-  if (value === undefined) throw new Error('assertion failed: what was just written or claimed is there');
-  return value;
 }

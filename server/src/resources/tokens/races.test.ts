@@ -1,0 +1,101 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { sweepCvcs } from './index.js';
+import { CARD, HOUR_MS, openVault, pathOf, tally, times, type Vault, vaultOf } from './vault-fixture.js';
+
+const MANY = 50;
+
+describe('tokens that many change at once', () => {
+  let vault: Vault;
+  before(async () => {
+    vault = await openVault();
+  });
+  after(() => vault.app.close());
+
+  it('201 for exactly one of many creates with one id, 409 for the others, and theirs is the one stored', async () => {
+    const answers = await times(MANY, (n) => vault.send('POST', '/tokens', { id: 'wanted-by-all', data: { n } }));
+    assert.deepEqual(tally(answers.map(({ status }) => status)), { 201: 1, 409: MANY - 1 });
+    const winner = answers.findIndex(({ status }) => status === 201);
+    assert.deepEqual((await vault.send('GET', '/tokens/wanted-by-all')).json.data, { n: winner });
+    const created = (await vault.logOf('wanted-by-all')).filter(({ operation }) => operation === 'create');
+    assert.equal(created.length, 1);
+    await vault.assertCountersTrue();
+  });
+
+  it('201 for everybody else while some ask for an id that is taken: a 409 is never a neighbour’s', async () => {
+    await vault.make({ id: 'taken-before', data: 1 });
+    const answers = await times(MANY, (n) =>
+      vault.send('POST', '/tokens', { ...(n % 5 === 0 && { id: 'taken-before' }), data: { n } }),
+    );
+    const statuses = answers.map(({ status }) => status);
+    assert.deepEqual(
+      statuses,
+      statuses.map((_, n) => (n % 5 === 0 ? 409 : 201)),
+    );
+    await vault.assertCountersTrue();
+  });
+
+  it('the same id at once in two tenants: 201 in each, and each keeps its own', async () => {
+    const other = await vaultOf(vault.app, vault.clock);
+    const answers = await times(2 * MANY, (n) =>
+      (n % 2 === 0 ? vault : other).send('POST', '/tokens', { id: 'shared-name', data: n % 2 }),
+    );
+    assert.deepEqual(tally(answers.map(({ status }) => status)), { 201: 2, 409: 2 * MANY - 2 });
+    assert.equal((await vault.send('GET', '/tokens/shared-name')).json.data, 0);
+    assert.equal((await other.send('GET', '/tokens/shared-name')).json.data, 1);
+  });
+
+  it('204 for exactly one of many deletes, 404 for the others; logged and counted once', async () => {
+    const { id } = await vault.make({ data: 'once' });
+    const answers = await times(MANY, () => vault.send('DELETE', pathOf(id)));
+    assert.deepEqual(tally(answers.map(({ status }) => status)), { 204: 1, 404: MANY - 1 });
+    const deleted = (await vault.logOf(id)).filter(({ operation }) => operation === 'delete');
+    assert.equal(deleted.length, 1);
+    await vault.assertCountersTrue();
+  });
+
+  it('200 for many patches of one token at once, and none is lost', async () => {
+    const { id } = await vault.make({ data: {}, metadata: {} });
+    const answers = await times(40, (n) =>
+      vault.send('PATCH', pathOf(id), { data: { [`d${n}`]: n }, metadata: { [`m${n}`]: `${n}` } }),
+    );
+    assert.deepEqual(tally(answers.map(({ status }) => status)), { 200: 40 });
+    const { json } = await vault.send('GET', pathOf(id));
+    assert.equal(Object.keys(json.data).length, 40);
+    assert.equal(Object.keys(json.metadata).length, 40);
+    assert.equal((await vault.logOf(id)).filter(({ operation }) => operation === 'update').length, 40);
+  });
+
+  it('moves and deletes of one token at once leave counters that a recount confirms', async () => {
+    const tokens = await times(10, (n) => vault.make({ data: n, containers: ['/from/'] }));
+    await Promise.all(
+      tokens.flatMap(({ id }, n) => [
+        vault.send('PATCH', pathOf(id), { containers: [`/to/${n}/`] }),
+        vault.send('DELETE', pathOf(id)),
+        vault.send('PATCH', pathOf(id), { containers: ['/back/'] }),
+      ]),
+    );
+    for (const { id } of tokens) assert.equal((await vault.send('GET', pathOf(id))).status, 404);
+    await vault.assertCountersTrue();
+    const { rows } = await vault.app.db.owner.query('SELECT 1 FROM tokens WHERE tenant_id = $1 AND id = ANY ($2)', [
+      vault.tenant.id,
+      tokens.map(({ id }) => id),
+    ]);
+    assert.equal(rows.length, 0);
+  });
+
+  it('a patch that meets the removal of verification codes is kept, and the code is gone', async () => {
+    const cards = await times(20, () => vault.make({ type: 'card', data: CARD, metadata: {} }));
+    vault.clock.advance(HOUR_MS);
+    const [answers] = await Promise.all([
+      Promise.all(cards.map(({ id }) => vault.send('PATCH', pathOf(id), { metadata: { kept: 'yes' } }))),
+      sweepCvcs(vault.sweeping, vault.clock.nowMs()),
+    ]);
+    assert.deepEqual(tally(answers.map(({ status }) => status)), { 200: 20 });
+    for (const { id } of cards) {
+      const { json } = await vault.send('GET', pathOf(id));
+      assert.deepEqual([json.metadata, json.data.cvc], [{ kept: 'yes' }, undefined]);
+    }
+    await vault.assertCountersTrue();
+  });
+});
