@@ -5,7 +5,7 @@ import { assertNeedsKey, assertProblem } from './client.js';
 import type { Endpoint } from './endpoints.js';
 import { ENDPOINTS, METHODS_BY_PATH } from './endpoints.js';
 import type { Subject } from './subject.js';
-import type { Token, Vault } from './vault.js';
+import type { Application, Session, Token, Vault } from './vault.js';
 import { openVault, post, UNKNOWN_ID } from './vault.js';
 
 const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'];
@@ -16,10 +16,11 @@ export function refusals(subject: () => Subject): void {
   let vault: Vault;
   let tokenId: string;
   let tokenOfStranger: string;
+  let applicationId: string;
   let keyId: string;
   /** The address of something that is there. */
   function address(path: string, id?: string): string {
-    const there = path.startsWith('/tokens') ? tokenId : vault.fullId;
+    const there = path.startsWith('/tokens') ? tokenId : applicationId;
     const own = path.startsWith('/application-templates') ? TEMPLATE : there;
     return path.replace('{id}', id ?? own).replace('{key_id}', keyId);
   }
@@ -38,6 +39,13 @@ export function refusals(subject: () => Subject): void {
     return { right: vault.full, wrong: [keys.management, ...(isPublic ? [] : [vault.public])] };
   }
 
+  /** What the endpoint takes, with a nonce that is good where it wants one. */
+  async function bodyFor({ path, body }: Endpoint): Promise<unknown> {
+    if (path !== '/sessions/authorize') return body;
+    const { nonce } = await post<Session>(subject().call, vault.public, '/sessions');
+    return { nonce, permissions: ['token:read'] };
+  }
+
   const send = ({ method, path }: Endpoint, sent: Sent) => subject().call(method, address(path), sent);
 
   describe('every endpoint', () => {
@@ -46,7 +54,9 @@ export function refusals(subject: () => Subject): void {
       const { call, keys } = subject();
       tokenId = (await post<Token>(call, vault.full, '/tokens', { data: 'there' })).id;
       tokenOfStranger = (await post<Token>(call, vault.stranger, '/tokens', { data: 'theirs' })).id;
-      keyId = (await post<{ id: string }>(call, keys.management, `/applications/${vault.fullId}/keys`)).id;
+      const spare = { name: 'Spare', type: 'private', permissions: ['token:read'] };
+      applicationId = (await post<Application>(call, keys.management, '/applications', spare)).id;
+      keyId = (await post<{ id: string }>(call, keys.management, `/applications/${applicationId}/keys`)).id;
     });
 
     for (const one of ENDPOINTS) {
@@ -78,6 +88,24 @@ export function refusals(subject: () => Subject): void {
           for (const type of ['text/plain', 'application/xml', 'application/json; charset=latin1']) {
             const sent = { key, raw: JSON.stringify({ a: 1 }), headers: { 'Content-Type': type } };
             assertProblem(await send(one, sent), 415, 'unsupported_media_type');
+          }
+        });
+      }
+
+      if (body !== undefined) {
+        it(`the first answer of ${name} again under an idempotency key; a failure is not kept`, async () => {
+          const { right: key } = keysFor(one);
+          const headers = { 'SVC-IDEMPOTENCY-KEY': `once-${method}` };
+          assertProblem(await send(one, { key, headers, raw: '{' }), 400, 'malformed_json');
+          const sent = { key, headers, body: await bodyFor(one) };
+          const [first, again] = [await send(one, sent), await send(one, sent)];
+          assert.equal(first.status, one.success, first.text);
+          assert.deepEqual([again.status, again.text], [first.status, first.text]);
+          assert.equal(again.headers.get('location'), first.headers.get('location'));
+          assert.equal((await send(one, { key, headers, raw: '{' })).text, first.text, 'bodies are not compared');
+          for (const bad of ['x'.repeat(201), 'two words']) {
+            const answer = await send(one, { ...sent, headers: { 'SVC-IDEMPOTENCY-KEY': bad } });
+            assert.equal(answer.status, 400);
           }
         });
       }
