@@ -20,7 +20,11 @@ export interface StartedServer {
 }
 
 const READS = ['tenant:read', 'log:read', 'report:read'];
-const MANAGEMENT = [...READS, 'tenant:update', 'tenant:delete', 'application:read'];
+const MANAGEMENT = [
+  ...READS,
+  ...['tenant:update', 'tenant:delete'],
+  ...['application:read', 'application:create', 'application:update', 'application:delete'],
+];
 
 /** Runs the product on a free port and an empty data folder, and makes keys the way an operator does. */
 export async function startServer(settings: Readonly<Record<string, string>> = {}): Promise<StartedServer> {

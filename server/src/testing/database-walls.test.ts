@@ -176,6 +176,36 @@ describe('what the database itself refuses', () => {
     assert.deepEqual(others, ['api_keys.api_keys_pkey']);
   });
 
+  it('every reference between tables of tenant data stays inside the tenant', async () => {
+    const found = await app.db.owner.query<{ name: string; from_column: string; to_column: string; target: string }>(
+      `SELECT k.conname AS name, r.relname AS target,
+              (SELECT attname FROM pg_attribute WHERE attrelid = k.conrelid AND attnum = k.conkey[1]) AS from_column,
+              (SELECT attname FROM pg_attribute WHERE attrelid = k.confrelid AND attnum = k.confkey[1]) AS to_column
+       FROM pg_constraint k JOIN pg_class c ON c.oid = k.conrelid JOIN pg_class r ON r.oid = k.confrelid
+       WHERE k.contype = 'f' AND c.relnamespace = 'public'::regnamespace AND c.relname <> 'tenants'`,
+    );
+    assert.ok(found.rows.length >= 4);
+    for (const { name, target, from_column, to_column } of found.rows) {
+      assert.deepEqual([from_column, to_column], ['tenant_id', target === 'tenants' ? 'id' : 'tenant_id'], name);
+    }
+  });
+
+  it('nothing runs with the rights of the owner but what makes partitions, and no view looks past the walls', async () => {
+    const functions = await app.db.owner.query<{ name: string }>(
+      `SELECT proname AS name FROM pg_proc WHERE prosecdef AND pronamespace = 'public'::regnamespace ORDER BY 1`,
+    );
+    const lent = functions.rows.map(({ name }) => name);
+    assert.deepEqual(
+      lent.filter((name) => !/log_partitions/.test(name)),
+      [],
+    );
+    assert.ok(lent.length > 0);
+    const views = await app.db.owner.query(
+      `SELECT FROM pg_class WHERE relkind IN ('v', 'm') AND relnamespace = 'public'::regnamespace`,
+    );
+    assert.equal(views.rowCount, 0);
+  });
+
   it('a partition is reached through its table alone: no role has a right on it', async () => {
     const partitions = tables.filter((table) => table.is_partition);
     assert.ok(partitions.length > 0);

@@ -5,6 +5,7 @@ import { eventually } from './eventually.js';
 import { idleRoutes } from './idle-routes.js';
 import type { Pair, Populated } from './isolation-pair.js';
 import { makePair, stored, unknownNames } from './isolation-pair.js';
+import type { Step } from './isolation-walk.js';
 import { leaksIn, sayings, walk } from './isolation-walk.js';
 import type { TestApp, TestTenant } from './test-app.js';
 import { rootKeyOf, startTestApp } from './test-app.js';
@@ -71,14 +72,10 @@ for (const { walls, isRowSecurityOn, areStatementsOn } of [
       assert.equal(await stored(app, pair.b), untouched);
       const missing = WIDENED.filter((name) => wall && !wall.widened.has(name));
       assert.deepEqual(missing, [], 'not widened, so this run proves nothing about them');
-      const routes = idleRoutes(app).map((route) => ({ ...route, target: `${route.method} ${route.path}` }));
-      const router = createRouter(routes);
-      const walked = new Set(
-        steps.map(({ request: { method, path } }) => router(path.split('?')[0] ?? '')?.byMethod.get(method)),
-      );
+      const walked = new Set(steps.map(routeOf(app)));
       // That one ends the tenant, further down.
       walked.add('DELETE /tenants/self');
-      const forgotten = routes.map(({ target }) => target).filter((route) => !walked.has(route));
+      const forgotten = namesOf(app).filter((route) => !walked.has(route));
       assert.deepEqual(forgotten, []);
     });
 
@@ -135,32 +132,76 @@ for (const { walls, isRowSecurityOn, areStatementsOn } of [
   });
 }
 
+/** Routes on which nothing of another tenant can be named, or whose answer alone does not tell. */
+const TELLING_NOTHING = [
+  ...['GET /permissions', 'GET /logs/entity-types', 'GET /application-templates', 'GET /application-templates/:id'],
+  ...['GET /applications/key', 'POST /applications', 'POST /sessions'],
+  ...['GET /tenants/self/reports/usage', 'PUT /tenants/self', 'DELETE /tenants/self'],
+];
+
 describe('isolation without any wall', () => {
-  it('leaks and changes: the walk above can fail', async () => {
-    const first = await startTestApp();
-    const pair = await makePair(first);
+  let first: TestApp;
+  let app: TestApp;
+  let wall: StatementWall;
+  let pair: Pair;
+  let walled: Step[];
+  before(async () => {
+    first = await startTestApp();
+    const other = await makePair(first);
+    walled = await walk(first, other.a, other.b.names);
+    pair = await makePair(first);
     await rowSecurityOff(first);
     await functionWallOff(first);
-    const wall = statementWallOff();
+    wall = statementWallOff();
     // Statements are prepared once a connection, so the open ones would stay as they are.
-    const app = await startTestApp({ beside: { db: first.db, rootKey: rootKeyOf(first) } });
-    try {
-      const untouched = await stored(app, pair.b);
-      const steps = await walk(app, pair.a, pair.b.names);
-      const leaks = leaksIn(steps, pair.secretsOfB).join('\n');
-      for (const name of [pair.b.id, pair.b.names.applicationId, pair.b.names.keyId, 'message-bravo']) {
-        assert.ok(leaks.includes(name), `${name} did not leak`);
-      }
-      assert.ok(!leaks.includes(pair.b.names.dataValue), 'what is sealed opens for its own tenant alone, all the same');
-      const now = await stored(app, pair.b);
-      for (const table of ['tenants', 'applications', 'api_keys', 'sessions']) {
-        const lineOf = (text: string) => text.split('\n').find((line) => line.startsWith(`${table} `));
-        assert.notEqual(lineOf(now), lineOf(untouched), `${table} did not change`);
-      }
-    } finally {
-      await app.close();
-      wall.restore();
-      await first.close();
+    app = await startTestApp({ beside: { db: first.db, rootKey: rootKeyOf(first) } });
+  });
+  after(async () => {
+    await app.close();
+    wall.restore();
+    await first.close();
+  });
+
+  it('a report counts what is not the tenant’s: the figures above can be wrong', async () => {
+    const { json } = await app.call('GET', '/tenants/self/reports/usage', { key: pair.a.key });
+    assert.notEqual(json.token_report.metrics_by_type.token.count, pair.a.tokens - 1);
+    assert.notEqual(json.token_report.monthly_active_tokens, pair.a.tokens + 1);
+  });
+
+  it('every route tells or does something else: the walk above can fail on each of them', async () => {
+    const untouched = await stored(app, pair.b);
+    const steps = await walk(app, pair.a, pair.b.names);
+    const nameOf = routeOf(app);
+    const telling = steps.filter((step, n) => {
+      const isLeaking = leaksIn([step], pair.secretsOfB).length > 0;
+      return isLeaking || step.answer.status !== walled[n]?.answer.status;
+    });
+    const told = new Set(telling.map(nameOf));
+    assert.deepEqual(
+      namesOf(app)
+        .filter((route) => !told.has(route))
+        .sort(),
+      [...TELLING_NOTHING].sort(),
+    );
+    const leaks = leaksIn(steps, pair.secretsOfB).join('\n');
+    for (const name of [pair.b.id, pair.b.names.applicationId, pair.b.names.keyId, 'message-bravo']) {
+      assert.ok(leaks.includes(name), `${name} did not leak`);
+    }
+    assert.ok(!leaks.includes(pair.b.names.dataValue), 'what is sealed opens for its own tenant alone, all the same');
+    const now = await stored(app, pair.b);
+    for (const table of ['tenants', 'applications', 'api_keys', 'sessions']) {
+      const lineOf = (text: string) => text.split('\n').find((line) => line.startsWith(`${table} `));
+      assert.notEqual(lineOf(now), lineOf(untouched), `${table} did not change`);
     }
   });
 });
+
+function namesOf(app: TestApp): string[] {
+  return idleRoutes(app).map(({ method, path }) => `${method} ${path}`);
+}
+
+/** The route a step of the walk went through, if there is one. */
+function routeOf(app: TestApp): (step: Step) => string | undefined {
+  const router = createRouter(idleRoutes(app).map((route) => ({ ...route, target: `${route.method} ${route.path}` })));
+  return ({ request: { method, path } }) => router(path.split('?')[0] ?? '')?.byMethod.get(method);
+}
