@@ -30,7 +30,9 @@ export interface Problem {
   readonly errors?: Readonly<Record<string, readonly string[]>>;
 }
 
-export function createClient(baseUrl: string): Call {
+export type OnAnswer = (method: string, path: string, status: number) => void;
+
+export function createClient(baseUrl: string, onAnswer: OnAnswer = () => {}): Call {
   return async (method, path, sent = {}) => {
     const body = sent.raw ?? (sent.body === undefined ? undefined : JSON.stringify(sent.body));
     const response = await fetch(`${baseUrl}${path}`, {
@@ -43,6 +45,7 @@ export function createClient(baseUrl: string): Call {
       ...(body !== undefined && { body }),
     });
     const text = await response.text();
+    onAnswer(method, path, response.status);
     return { status: response.status, headers: response.headers, text, as: () => JSON.parse(text) };
   };
 }

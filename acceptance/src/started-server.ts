@@ -11,18 +11,26 @@ const START_MS = 60_000;
 
 export interface StartedServer {
   readonly baseUrl: string;
+  /** A fresh Tenant, by its id. */
+  makeTenant(name: string): Promise<string>;
+  /** The key of a fresh Application. */
+  makeKey(tenant: string, type: string, permissions: readonly string[]): Promise<string>;
   makeKeys(): Promise<Keys>;
   stop(): Promise<void>;
 }
 
 const READS = ['tenant:read', 'log:read', 'report:read'];
-const MANAGEMENT = [...READS, 'tenant:update', 'tenant:delete', 'application:read'];
+const MANAGEMENT = [
+  ...READS,
+  ...['tenant:update', 'tenant:delete'],
+  ...['application:read', 'application:create', 'application:update', 'application:delete'],
+];
 
 /** Runs the product on a free port and an empty data folder, and makes keys the way an operator does. */
-export async function startServer(): Promise<StartedServer> {
+export async function startServer(settings: Readonly<Record<string, string>> = {}): Promise<StartedServer> {
   const dataDir = await mkdtemp(join(tmpdir(), 'sr-acceptance-'));
   const inherited = Object.entries(process.env).filter(([name]) => !name.startsWith('STRONGROOM_'));
-  const env = { ...Object.fromEntries(inherited), STRONGROOM_DATA_DIR: dataDir, STRONGROOM_PORT: '0' };
+  const env = { ...Object.fromEntries(inherited), ...settings, STRONGROOM_DATA_DIR: dataDir, STRONGROOM_PORT: '0' };
   const child = spawn(process.execPath, [PROGRAM, 'serve'], { env, stdio: ['ignore', 'pipe', 'inherit'] });
   const ended = new Promise<void>((resolve) => child.once('exit', () => resolve()));
   const baseUrl = await new Promise<string>((resolve, reject) => {
@@ -51,6 +59,8 @@ export async function startServer(): Promise<StartedServer> {
 
   return {
     baseUrl,
+    makeTenant,
+    makeKey,
     async makeKeys() {
       const [main = '', other = '', doomed = ''] = await Promise.all(['Main', 'Other', 'Doomed'].map(makeTenant));
       const [management, readOnly, unrelated, publicKey, privateKey] = await Promise.all([

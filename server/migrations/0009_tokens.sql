@@ -115,16 +115,23 @@ BEGIN
       WHERE c.tenant_id = for_tenant AND c.type = for_type AND c.fingerprint = for_fingerprint FOR UPDATE;
     -- Given up in between: try again to be first.
     CONTINUE WHEN NOT FOUND;
-    IF is_own OR EXISTS (SELECT FROM tokens t WHERE t.tenant_id = for_tenant AND t.id = holder
-        AND t.fingerprint = for_fingerprint AND (t.expires_at IS NULL OR t.expires_at > at)) THEN
+    IF is_own THEN
+      RETURN holder;
+    END IF;
+    -- A range of one id, in order, so that only the primary key will do.
+    PERFORM FROM tokens t
+      WHERE t.tenant_id = for_tenant AND t.id >= holder AND t.id <= holder
+        AND t.fingerprint = for_fingerprint AND (t.expires_at IS NULL OR t.expires_at > at)
+      ORDER BY t.id LIMIT 1;
+    IF FOUND THEN
       RETURN holder;
     END IF;
     EXIT;
   END LOOP;
   SELECT t.id INTO holder FROM tokens t
-    WHERE t.tenant_id = for_tenant AND t.type = for_type AND t.fingerprint = for_fingerprint
-      AND (t.expires_at IS NULL OR t.expires_at > at)
-    ORDER BY t.created_at, t.tie LIMIT 1;
+    WHERE t.tenant_id = for_tenant AND t.fingerprint >= for_fingerprint AND t.fingerprint <= for_fingerprint
+      AND t.type = for_type AND (t.expires_at IS NULL OR t.expires_at > at)
+    ORDER BY t.fingerprint, t.created_at, t.tie LIMIT 1;
   holder := coalesce(holder, new_token);
   UPDATE token_claims c SET token_id = holder
     WHERE c.tenant_id = for_tenant AND c.type = for_type AND c.fingerprint = for_fingerprint;

@@ -68,6 +68,7 @@ export function createApp(options: AppOptions): App {
       keyStore.keyring.clear();
     },
   });
+  keyStore.keyring.rememberOnlyWhile(changes.isHearing);
   const memoryOptions = { entriesMax: REMEMBERED_MAX, isTrusted: changes.isHearing };
   const tenantMemory = createMemory<TenantBody>({ ...memoryOptions, tenantOf: ({ id }) => id });
   const credentialMemory = createMemory<Credential>({

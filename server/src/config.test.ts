@@ -35,8 +35,10 @@ const DEFAULTS = {
   rateLimits: 'on',
   audit: 'standard',
   includedMonthlyActiveTokens: 1000,
+  tokensPerRequestMax: 100,
   metricsHost: '127.0.0.1',
   requestsInFlightMax: 1000,
+  sessionGrants: 'held',
   logLevel: 'info',
 };
 
@@ -51,6 +53,7 @@ const BAD: Readonly<Record<string, readonly string[]>> = {
   STRONGROOM_TRUSTED_PROXIES: ['proxy.test', '10.0.0.0/33', '10.0.0.1/8', 'loopback,nonsense'],
   STRONGROOM_RATE_LIMITS: ['false', 'OFF', '0'],
   STRONGROOM_AUDIT: ['none', 'Full'],
+  STRONGROOM_SESSION_GRANTS: ['all', 'Held'],
   STRONGROOM_INCLUDED_MONTHLY_ACTIVE_TOKENS: ['-1', '1.5', '9007199254740992', 'many'],
   STRONGROOM_BOOTSTRAP_API_KEY: ['key', generateApiKey('public').reveal(), `${generateApiKey('management').reveal()}x`],
   STRONGROOM_REQUESTS_IN_FLIGHT_MAX: ['0', '100001', '-5'],
@@ -69,6 +72,7 @@ const GOOD: readonly (readonly [Env, keyof typeof SETTINGS, unknown])[] = [
   [{ STRONGROOM_HEADER_PREFIXES: 'BT, svc ,Acme,bt,' }, 'headerPrefixes', ['SVC', 'BT', 'ACME']],
   [{ STRONGROOM_RATE_LIMITS: 'off' }, 'rateLimits', 'off'],
   [{ STRONGROOM_AUDIT: 'full' }, 'audit', 'full'],
+  [{ STRONGROOM_SESSION_GRANTS: 'any' }, 'sessionGrants', 'any'],
   [{ STRONGROOM_INCLUDED_MONTHLY_ACTIVE_TOKENS: '0' }, 'includedMonthlyActiveTokens', 0],
   [{ STRONGROOM_METRICS_HOST: '0.0.0.0' }, 'metricsHost', '0.0.0.0'],
   [{ STRONGROOM_METRICS_PORT: '9464' }, 'metricsPort', 9464],

@@ -69,14 +69,15 @@ export const SETTINGS = {
   rootKey: setting({
     name: 'STRONGROOM_ROOT_KEY',
     fallback: undefined,
-    about: 'The root key itself, as `strongroom root-key generate` prints it',
+    about: 'The root key itself, as `strongroom root-key generate` prints it; while rotating new and old, with a comma',
     isSecret: true,
     parse: (text) => new Secret(text),
   }),
   rootKeyFile: setting({
     name: 'STRONGROOM_ROOT_KEY_FILE',
     fallback: undefined,
-    about: 'File that holds the root key; readable by the service alone (mode 0600)',
+    about:
+      'File that holds the root key, while rotating new and old, a line each; readable by the service alone (mode 0600)',
     parse: (text) => text,
   }),
   headerPrefixes: setting({

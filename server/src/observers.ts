@@ -60,6 +60,10 @@ export function addGauges(metrics: Metrics, { server, jobs, database, remembered
   gauge('credentials_remembered', 'API keys answered from memory.', remembered);
   gauge('changes_heard', '1 while changes of other processes are heard.', () => (isHearing() ? 1 : 0));
   gauge('purged_rows_total', 'Rows of deleted tenants removed by this process.', () => jobs.done('purge'), 'counter');
+  const perJob = (name: string, help: string, read: () => ReadonlyMap<string, number>): void =>
+    metrics.addGauge({ name: `strongroom_${name}`, help, type: 'counter', label: 'job', read });
+  perJob('job_done_total', 'What background jobs did in this process, in rows.', () => jobs.totals().done);
+  perJob('job_failures_total', 'Steps of background jobs that failed.', () => jobs.totals().failed);
   gauge('process_resident_memory_bytes', 'Resident memory of this process.', () => process.memoryUsage.rss());
   gauge('process_cpu_seconds_total', 'CPU time of this process.', cpuSeconds, 'counter');
 }

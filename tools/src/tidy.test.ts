@@ -19,6 +19,7 @@ const RANK: Readonly<Record<string, number>> = {
   expressions: 3,
   http: 4,
   resources: 5,
+  rotation: 5.5,
   version: 0,
   config: 6,
   core: 7,

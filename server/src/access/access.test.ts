@@ -6,7 +6,7 @@ import { createFakeClock } from '../testing/fake-clock.js';
 import type { Answer } from '../testing/http-client.js';
 import type { TestApp, TestTenant } from '../testing/test-app.js';
 import { rootKeyOf, startTestApp } from '../testing/test-app.js';
-import { applicationTypeOfKey, containsKey, generateApiKey, isWellFormedApiKey } from './api-key.js';
+import { applicationTypeOfKey, containsKey, generateApiKey, isSessionKey, isWellFormedApiKey } from './api-key.js';
 import { keyMac, rightsMac } from './row-macs.js';
 
 const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
@@ -65,6 +65,15 @@ describe('the format of a key', () => {
       if (next !== '' && next !== here)
         assert.ok(!isWellFormedApiKey(before + next + here + key.slice(at + 2)), `swapped at ${at}`);
     }
+  });
+
+  it('is key_ses_ for a session, which is the key of no application type', () => {
+    const key = generateApiKey('session').reveal();
+    assert.match(key, /^key_ses_[0-9A-Za-z]{32}$/);
+    assert.equal(key, withChecksum(key.slice(0, -6)));
+    assert.ok(isWellFormedApiKey(key) && isSessionKey(key) && containsKey(key));
+    assert.equal(applicationTypeOfKey(key), undefined);
+    assert.ok(!isSessionKey(generateApiKey('public').reveal()));
   });
 
   it('refuses other kinds of credentials and a key of another type with a checksum of its own', () => {

@@ -121,6 +121,18 @@ describe('rules that are refused', () => {
     assert.deepEqual(Object.keys(errorsOf('private', [])), ['permissions']);
   });
 
+  it('in a session for more than a hundred conditions in all, and not for a hundred', () => {
+    const condition = { attribute: 'id', operator: 'equals', value: 'x' } as const;
+    const rules = Array.from({ length: 5 }, (_, index) => ({
+      priority: index + 1,
+      conditions: Array.from({ length: 20 }, () => condition),
+      permissions: ['token:read'],
+    }));
+    assert.deepEqual(errorsOf('session', rules), {});
+    const last = { priority: 6, conditions: [condition], permissions: ['token:read'] };
+    assert.deepEqual(Object.keys(errorsOf('session', [...rules, last])), ['rules']);
+  });
+
   it('without repeating what looks like a key', () => {
     const key = `key_mgt_${'A'.repeat(32)}`;
     const errors = errorsOf('private', [{ ...GOOD, permissions: [key] }], [key]);

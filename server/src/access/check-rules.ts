@@ -28,6 +28,8 @@ export interface Rights {
 
 export const CONTAINER_PATTERN = /^\/(?:[A-Za-z0-9_-]+\/)*$/;
 const CONTAINER_LENGTH_MAX = 200;
+/** Of all rules together: a process remembers thousands of sessions with theirs. */
+const CONDITIONS_MAX = 100;
 /** Shown again only if it reads like a permission: what was pasted by mistake may be a secret. */
 const LIKE_A_PERMISSION = /^[A-Za-z:]{1,60}$/;
 
@@ -44,6 +46,8 @@ export function checkRights(grantee: Grantee | undefined, draft: RightsDraft): C
     add('permissions', ['must name at least one permission, unless there are rules']);
   }
   if (grantee === 'management' && draft.rules.length > 0) add('rules', ['cannot be given to a management application']);
+  const conditions = draft.rules.reduce((sum, rule) => sum + (rule.conditions?.length ?? 0), 0);
+  if (conditions > CONDITIONS_MAX) add('rules', [`must have at most ${CONDITIONS_MAX} conditions in all`]);
   const priorities = new Set<number>();
   draft.rules.forEach((rule, index) => {
     const at = `rules[${index}]`;

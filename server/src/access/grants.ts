@@ -32,7 +32,8 @@ export function grantsOf(grantee: Grantee, permissions: readonly string[], rules
   return {
     permissions: new Set(permissions.filter(may)),
     rules: parseRules(rules)
-      .map((rule) => ({ ...rule, permissions: rule.permissions.filter(may) }))
+      // What is for people alone need not be remembered.
+      .map((rule) => ({ ...rule, description: undefined, permissions: rule.permissions.filter(may) }))
       .sort((a, b) => a.priority - b.priority),
   };
 }

@@ -7,13 +7,19 @@ import { applicationCreate } from './application-create.js';
 import type { Command, Flags, Output } from './command.js';
 import { parserOptions } from './command.js';
 import { doctor } from './doctor.js';
+import { exportKeyGenerate } from './export-key-generate.js';
 import { helpOf, overview } from './help.js';
 import { keyGenerate } from './key-generate.js';
+import { keysRotate } from './keys-rotate.js';
+import { keysRotateRoot } from './keys-rotate-root.js';
+import { keysVerify } from './keys-verify.js';
 import { migrateCommand } from './migrate.js';
 import { rootKeyGenerate } from './root-key-generate.js';
 import { serve } from './serve.js';
 import { tenantCreate } from './tenant-create.js';
 import { tenantList } from './tenant-list.js';
+import { tokensExport } from './tokens-export.js';
+import { tokensImport } from './tokens-import.js';
 
 const COMMANDS: readonly Command[] = [
   serve,
@@ -22,6 +28,12 @@ const COMMANDS: readonly Command[] = [
   applicationCreate,
   keyGenerate,
   rootKeyGenerate,
+  keysRotate,
+  keysRotateRoot,
+  keysVerify,
+  tokensExport,
+  tokensImport,
+  exportKeyGenerate,
   migrateCommand,
   doctor,
 ];

@@ -13,6 +13,8 @@ export interface Output {
   readonly print: (text: string) => void;
   /** For people. */
   readonly say: (text: string) => void;
+  /** For people at a terminal: a line that the next one takes the place of. Missing where nobody watches. */
+  readonly rewrite?: (line: string) => void;
 }
 
 /** Values by flag name; a repeatable flag has all of its values. */

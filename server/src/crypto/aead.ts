@@ -67,6 +67,11 @@ export function readRecordHeader(record: Buffer): RecordHeader {
   return { keyVersion: record.readUInt32BE(KEY_VERSION_AT), dataVersion: record.readUInt32BE(DATA_VERSION_AT) };
 }
 
+/** The key version a record claims; undefined for what is no record, which opening it will say. */
+export function keyVersionOf(record: Buffer): number | undefined {
+  return record.length < HEADER_BYTES ? undefined : record.readUInt32BE(KEY_VERSION_AT);
+}
+
 function encodeHeader({ keyVersion, dataVersion }: RecordHeader): Buffer {
   assertUint32(keyVersion, 'key version');
   assertUint32(dataVersion, 'data version');

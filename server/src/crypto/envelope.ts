@@ -31,6 +31,16 @@ export function openField(tenantKeys: TenantKeys, context: FieldContext, record:
   return openRecord(fieldKey(tenantKeys, keyVersion, context), record, encodeAssociatedData(context));
 }
 
+/** The same content under the tenant's current encryption key; what it says does not change, so neither does its version. */
+export function resealField(tenantKeys: TenantKeys, context: FieldContext, record: Buffer): Buffer {
+  const plaintext = openField(tenantKeys, context, record);
+  try {
+    return sealField(tenantKeys, context, plaintext);
+  } finally {
+    plaintext.fill(0);
+  }
+}
+
 function fieldKey(tenantKeys: TenantKeys, keyVersion: number, context: FieldContext): KeyObject {
   // Sealed under another tenant's keys the data could never be read again, so the mix-up must not pass.
   assert(tenantKeys.tenantId === context.tenantId, 'a field is sealed with the keys of its own tenant');

@@ -1,5 +1,8 @@
+import { storageUnavailable } from '../kernel/errors.js';
 import type { Database } from '../storage/database.js';
-import type { TenantTx } from '../storage/scope.js';
+import type { SystemTx, TenantTx } from '../storage/scope.js';
+import type { Custody } from './custody.js';
+import { createCustody } from './custody.js';
 import {
   deleteTenantKeys,
   findRootCheck,
@@ -15,16 +18,22 @@ import { makeRootCheck, verifyRootCheck } from './root-check.js';
 import type { RootKey } from './root-key.js';
 import type { RootKeySource } from './root-key-custody.js';
 import { loadRootKey } from './root-key-custody.js';
+import type { RootKeyRing } from './root-key-ring.js';
+import { idsOf } from './root-key-ring.js';
 import type { SystemKeys } from './system-keys.js';
 import { generateSystemKeys, openSystemKeys } from './system-keys.js';
-import { generateTenantKeys } from './tenant-keys.js';
+import { generateEncryptionKey, generateTenantKeys } from './tenant-keys.js';
 
 /** The stored keys, opened. */
 export interface KeyStore {
+  /** Of the root key that sealed the database when it was opened. */
   readonly rootKeyId: string;
   readonly systemKeys: SystemKeys;
   readonly keyring: Keyring;
+  readonly custody: Custody;
   createTenantKeys(tx: TenantTx, atMs: number): Promise<void>;
+  /** Adds a version of the tenant's encryption key. */
+  addEncryptionKey(tx: TenantTx, version: number, atMs: number): Promise<void>;
   /** After the commit nothing of the tenant can be decrypted any more. */
   destroyTenantKeys(tx: TenantTx): Promise<void>;
 }
@@ -41,31 +50,48 @@ const TENANTS_UNWRAPPED_MAX = 10_000;
 
 /** Opens the keys, or makes them for an empty database; refuses a root key that is not the one that sealed it. */
 export async function openKeyStore(database: Database, source: UnboundRootKeySource): Promise<OpenedKeyStore> {
-  const check = await database.lookUp(findRootCheck);
-  const { rootKey, warnings } = await loadRootKey({
+  const { check, systemKeyRows } = await database.lookUp(findSealed);
+  const { ring, file, warnings } = await loadRootKey({
     ...source,
     databaseHoldsData: check !== undefined,
     sealedById: check?.rootKeyId,
   });
-  if (check === undefined) await sealDatabase(database, rootKey);
-  else verifyRootCheck(rootKey, check);
-  const systemKeys = openSystemKeys(rootKey, await database.lookUp(findSystemKeys));
+  const sealedBy = check === undefined ? await sealDatabase(database, ring) : verifyRootCheck(ring, check);
+  const systemKeys = openSystemKeys(ring, check ? systemKeyRows : await database.lookUp(findSystemKeys));
+  const custody = createCustody({ ring, file });
   const keyring = createKeyring({
-    rootKey,
+    custody,
     loadRows: (tenantId) => database.read(tenantId, findTenantKeys),
     entriesMax: TENANTS_UNWRAPPED_MAX,
   });
   const keyStore: KeyStore = {
-    rootKeyId: rootKey.id,
+    rootKeyId: sealedBy.id,
     systemKeys,
     keyring,
+    custody,
     async createTenantKeys(tx, atMs) {
-      const rows = generateTenantKeys(rootKey, tx.tenantId);
+      const rows = generateTenantKeys(await wrappingKey(database, custody), tx.tenantId);
       await Promise.all(rows.map((row) => insertTenantKey(tx, row, atMs)));
+    },
+    async addEncryptionKey(tx, version, atMs) {
+      const row = generateEncryptionKey(await wrappingKey(database, custody), tx.tenantId, version);
+      await insertTenantKey(tx, row, atMs);
     },
     destroyTenantKeys: deleteTenantKeys,
   };
   return { keyStore, warnings };
+}
+
+/**
+ * The key for what is new. The file is read again and held against the database, because a key wrapped by a root key
+ * that was rotated away could not be opened after the next start.
+ */
+async function wrappingKey(database: Database, custody: Custody): Promise<RootKey> {
+  const [ring, check] = await Promise.all([custody.reload(), database.lookUp(findRootCheck)]);
+  if (check === undefined || !idsOf(ring).includes(check.rootKeyId)) {
+    throw storageUnavailable(new Error('the root key was rotated: this process needs the new one to make keys'));
+  }
+  return ring[0];
 }
 
 /** Looks without touching: which root key sealed the database, and whether the one given opens it. */
@@ -73,16 +99,23 @@ export async function examineKeys(
   database: Database,
   source: UnboundRootKeySource,
 ): Promise<{ readonly rootKeyId: string; readonly warnings: readonly string[] } | undefined> {
-  const check = await database.lookUp(findRootCheck);
+  const { check, systemKeyRows } = await database.lookUp(findSealed);
   if (check === undefined) return undefined;
-  const { rootKey, warnings } = await loadRootKey({ ...source, databaseHoldsData: true, sealedById: check.rootKeyId });
-  verifyRootCheck(rootKey, check);
-  openSystemKeys(rootKey, await database.lookUp(findSystemKeys));
+  const { ring, warnings } = await loadRootKey({ ...source, databaseHoldsData: true, sealedById: check.rootKeyId });
+  const rootKey = verifyRootCheck(ring, check);
+  openSystemKeys(ring, systemKeyRows);
   return { rootKeyId: rootKey.id, warnings };
 }
 
+/** Read before the key file: a rotation under way puts a key there before it uses it, and removes one long after. */
+async function findSealed(tx: SystemTx) {
+  const [check, systemKeyRows] = await Promise.all([findRootCheck(tx), findSystemKeys(tx)]);
+  return { check, systemKeyRows };
+}
+
 /** The check row and the system keys come into being together. Of two processes at once the first one counts. */
-async function sealDatabase(database: Database, rootKey: RootKey): Promise<void> {
+async function sealDatabase(database: Database, ring: RootKeyRing): Promise<RootKey> {
+  const [rootKey] = ring;
   const check = await database.system(async (tx) => {
     if (await insertRootCheck(tx, makeRootCheck(rootKey))) {
       for (const row of generateSystemKeys(rootKey)) await insertSystemKey(tx, row);
@@ -90,5 +123,5 @@ async function sealDatabase(database: Database, rootKey: RootKey): Promise<void>
     }
     return findRootCheck(tx);
   });
-  if (check !== undefined) verifyRootCheck(rootKey, check);
+  return check === undefined ? rootKey : verifyRootCheck(ring, check);
 }

@@ -1,12 +1,25 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { AppError } from '../kernel/errors.js';
+import { createCustody } from './custody.js';
+import { type FieldContext, openField, sealField } from './envelope.js';
 import { IntegrityError } from './integrity-error.js';
 import { createKeyring } from './keyring.js';
-import { generateRootKey, parseRootKey } from './root-key.js';
-import { generateTenantKeys, type TenantKeyRow } from './tenant-keys.js';
+import { generateRootKey, parseRootKey, type RootKey } from './root-key.js';
+import type { RootKeyRing } from './root-key-ring.js';
+import {
+  generateEncryptionKey,
+  generateTenantKeys,
+  openTenantKeys,
+  type TenantKeyRow,
+  type TenantKeys,
+} from './tenant-keys.js';
 
 const rootKey = parseRootKey(generateRootKey().reveal());
+
+function holding(rootKey: RootKey) {
+  return createCustody({ ring: [rootKey], file: undefined });
+}
 
 /** A key table of which every read can be held back until the test lets it go. */
 function setUp(entriesMax = 10) {
@@ -14,7 +27,7 @@ function setUp(entriesMax = 10) {
   const reads: string[] = [];
   let gate: Promise<void> = Promise.resolve();
   const keyring = createKeyring({
-    rootKey,
+    custody: holding(rootKey),
     entriesMax,
     async loadRows(tenantId) {
       reads.push(tenantId);
@@ -139,18 +152,21 @@ test('503 for a tenant whose keys do not open, with the story as cause; other te
   const { keyring, table, replaceKeys } = setUp();
   replaceKeys('a');
   table.set('broken', generateTenantKeys(rootKey, 'someone-else'));
-  await assert.rejects(keyring.forTenant('broken'), (error) => {
-    assert.ok(error instanceof AppError);
-    assert.equal(error.code, 'storage_unavailable');
-    assert.ok(error.cause instanceof IntegrityError);
-    return true;
-  });
+  await assert.rejects(
+    async () => keyring.forTenant('broken'),
+    (error) => {
+      assert.ok(error instanceof AppError);
+      assert.equal(error.code, 'storage_unavailable');
+      assert.ok(error.cause instanceof IntegrityError);
+      return true;
+    },
+  );
   assert.equal((await keyring.forTenant('a')).tenantId, 'a');
 });
 
 test('a tenant without keys is an integrity fault, and is served once it has keys', async () => {
   const { keyring, replaceKeys } = setUp();
-  await assert.rejects(keyring.forTenant('a'), IntegrityError);
+  await assert.rejects(async () => keyring.forTenant('a'), IntegrityError);
   replaceKeys('a');
   assert.equal((await keyring.forTenant('a')).tenantId, 'a');
 });
@@ -159,7 +175,7 @@ test('a failing store fails every caller who waits, unchanged, and is asked agai
   const outage = new Error('no connection');
   let isDown = true;
   const keyring = createKeyring({
-    rootKey,
+    custody: holding(rootKey),
     entriesMax: 1,
     loadRows: async (tenantId) => {
       if (isDown) throw outage;
@@ -174,4 +190,94 @@ test('a failing store fails every caller who waits, unchanged, and is asked agai
 
 test('a keyring without room is refused', () => {
   for (const entriesMax of [0, -1, 1.5]) assert.throws(() => setUp(entriesMax), /assertion failed/);
+});
+
+test('remembered keys are given at once, without a promise', async () => {
+  const { keyring, replaceKeys } = setUp();
+  replaceKeys('a');
+  const loaded = keyring.forTenant('a');
+  assert.ok(loaded instanceof Promise);
+  assert.equal(await loaded, keyring.forTenant('a'));
+});
+
+function fieldOf(keys: TenantKeys): { place: FieldContext; record: Buffer } {
+  const place = { tenantId: keys.tenantId, kind: 'token', entityId: 'e', field: 'content', dataVersion: 1 };
+  return { place, record: sealField(keys, place, Buffer.from('plain')) };
+}
+
+test('a record of a newer version than is remembered makes the keys be read once more, and opens', async () => {
+  const { keyring, table, reads, replaceKeys } = setUp();
+  replaceKeys('a');
+  await keyring.forTenant('a');
+  const rows = [...(table.get('a') ?? []), generateEncryptionKey(rootKey, 'a', 2)];
+  table.set('a', rows);
+  const { place, record } = fieldOf(openTenantKeys([rootKey], 'a', rows));
+  const keys = await keyring.forRecords('a', [record]);
+  assert.equal(openField(keys, place, record).toString(), 'plain');
+  assert.equal(keyring.forRecords('a', [record]), keys, 'and is remembered');
+  assert.deepEqual(reads, ['a', 'a']);
+});
+
+test('a load that began before the newer version was stored is not the last word', async () => {
+  const { keyring, table, reads, replaceKeys, holdReads } = setUp();
+  replaceKeys('a');
+  const release = holdReads();
+  const early = keyring.forTenant('a');
+  const rows = [...(table.get('a') ?? []), generateEncryptionKey(rootKey, 'a', 2)];
+  table.set('a', rows);
+  const { record } = fieldOf(openTenantKeys([rootKey], 'a', rows));
+  const asked = keyring.forRecords('a', [record]);
+  release();
+  await early;
+  assert.equal((await asked).encryption.currentVersion, 2);
+  assert.deepEqual(reads, ['a', 'a']);
+});
+
+test('a record of a version nobody has costs one more reading and no more, and does not open', async () => {
+  const { keyring, reads, replaceKeys } = setUp();
+  replaceKeys('a');
+  const { place, record } = fieldOf(await keyring.forTenant('a'));
+  record.writeUInt32BE(77, 2);
+  const keys = await keyring.forRecords('a', [record, Buffer.alloc(3)]);
+  assert.throws(() => openField(keys, place, record), IntegrityError);
+  assert.deepEqual(reads, ['a', 'a']);
+});
+
+test('while changes cannot be heard nothing is remembered', async () => {
+  const { keyring, reads, replaceKeys } = setUp();
+  replaceKeys('a');
+  await keyring.forTenant('a');
+  let isHearing = false;
+  keyring.rememberOnlyWhile(() => isHearing);
+  replaceKeys('a');
+  const first = await keyring.forTenant('a');
+  replaceKeys('a');
+  assert.notDeepEqual((await keyring.forTenant('a')).index.export(), first.index.export());
+  keyring.clear();
+  isHearing = true;
+  assert.equal(await keyring.forTenant('a'), keyring.forTenant('a'));
+  assert.deepEqual(reads, ['a', 'a', 'a', 'a']);
+});
+
+test('keys wrapped anew meanwhile open after one look at the key file', async () => {
+  const fresh = parseRootKey(generateRootKey().reveal());
+  let reloads = 0;
+  const ring: RootKeyRing[] = [[rootKey]];
+  const keyring = createKeyring({
+    custody: {
+      ring: () => ring[0] ?? assert.fail(),
+      reload: async () => {
+        reloads += 1;
+        ring[0] = [fresh, rootKey];
+        return ring[0];
+      },
+    },
+    entriesMax: 10,
+    loadRows: async (tenantId) => generateTenantKeys(tenantId === 'old' ? rootKey : fresh, tenantId),
+  });
+  await keyring.forTenant('old');
+  assert.equal(reloads, 0);
+  assert.equal((await keyring.forTenant('new')).tenantId, 'new');
+  await keyring.forTenant('newer');
+  assert.equal(reloads, 1);
 });

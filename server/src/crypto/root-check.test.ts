@@ -9,7 +9,7 @@ const other = parseRootKey(generateRootKey().reveal());
 
 function refusalOf(row: RootCheck, key = rootKey): ExitError {
   try {
-    verifyRootCheck(key, row);
+    verifyRootCheck([key], row);
   } catch (error) {
     assert.ok(error instanceof ExitError);
     return error;
@@ -20,7 +20,7 @@ function refusalOf(row: RootCheck, key = rootKey): ExitError {
 test('the key that made the check row is accepted', () => {
   const row = makeRootCheck(rootKey);
   assert.equal(row.rootKeyId, rootKey.id);
-  verifyRootCheck(rootKey, row);
+  verifyRootCheck([rootKey], row);
 });
 
 test('another key ends the process with 78 and both ids, and says that nothing was changed', () => {

@@ -4,6 +4,7 @@ import { encodeAssociatedData } from './associated-data.js';
 import { deriveMessageKey } from './derive.js';
 import { IntegrityError } from './integrity-error.js';
 import type { RootKey } from './root-key.js';
+import { idsOf } from './root-key-ring.js';
 
 const KIND = 'root-check';
 const FIELD = 'constant';
@@ -26,12 +27,13 @@ export function makeRootCheck(rootKey: RootKey): RootCheck {
   return { rootKeyId: rootKey.id, sealed };
 }
 
-/** Returns only when this root key is the one the database was sealed by. */
-export function verifyRootCheck(rootKey: RootKey, row: RootCheck): void {
-  if (row.rootKeyId !== rootKey.id) {
+/** Gives the key of the ring that the database was sealed by, or ends the process. */
+export function verifyRootCheck(ring: readonly RootKey[], row: RootCheck): RootKey {
+  const rootKey = ring.find(({ id }) => id === row.rootKeyId);
+  if (rootKey === undefined) {
     throw new ExitError(
       EXIT.configuration,
-      `The database was sealed by root key ${row.rootKeyId}, but root key ${rootKey.id} was given. ` +
+      `The database was sealed by root key ${row.rootKeyId}, but root key ${idsOf(ring).join(' and ')} was given. ` +
         `Nothing was changed. Start again with root key ${row.rootKeyId}.`,
     );
   }
@@ -42,6 +44,7 @@ export function verifyRootCheck(rootKey: RootKey, row: RootCheck): void {
         'the key file or the check row is damaged. Nothing was changed. Restore the damaged one from a backup.',
     );
   }
+  return rootKey;
 }
 
 function opens(rootKey: RootKey, sealed: Buffer): boolean {

@@ -8,6 +8,7 @@ import { EXIT, ExitError } from '../kernel/exit.js';
 import { Secret } from '../kernel/secret.js';
 import { generateRootKey, parseRootKey } from './root-key.js';
 import { loadRootKey, type RootKeySource } from './root-key-custody.js';
+import { idsOf } from './root-key-ring.js';
 
 let parent: string;
 let dataDir: string;
@@ -50,16 +51,16 @@ async function refusalOf(source: RootKeySource): Promise<string> {
 describe('a key by value', () => {
   test('is used as it is in every state, without a warning, and nothing is written', async () => {
     for (const state of everyState) {
-      const { rootKey, ...rest } = await loadRootKey({ ...state, dataDir, value: new Secret(text) });
-      assert.equal(rootKey.id, id);
-      assert.deepEqual(rest, { warnings: [] });
+      const { ring, ...rest } = await loadRootKey({ ...state, dataDir, value: new Secret(text) });
+      assert.deepEqual(idsOf(ring), [id]);
+      assert.deepEqual(rest, { file: undefined, warnings: [] });
     }
     assert.deepEqual(await readdir(dataDir), []);
   });
 
   test('wins over a local key file', async () => {
     await keyFile(localFile, { content: generateRootKey().reveal() });
-    assert.equal((await loadRootKey({ ...fullProduction, dataDir, value: new Secret(text) })).rootKey.id, id);
+    assert.equal((await loadRootKey({ ...fullProduction, dataDir, value: new Secret(text) })).ring[0].id, id);
   });
 
   test('78 when it is malformed, naming the setting', async () => {
@@ -82,9 +83,9 @@ describe('a key by file', () => {
     for (const mode of [0o600, 0o400]) {
       const file = await keyFile(join(dataDir, `given-${mode}`), { mode });
       for (const state of everyState) {
-        const { rootKey, ...rest } = await loadRootKey({ ...state, dataDir, file });
-        assert.equal(rootKey.id, id);
-        assert.deepEqual(rest, { warnings: [] });
+        const { ring, ...rest } = await loadRootKey({ ...state, dataDir, file });
+        assert.deepEqual(idsOf(ring), [id]);
+        assert.deepEqual(rest, { file, warnings: [] });
       }
     }
   });
@@ -101,7 +102,7 @@ describe('a key by file', () => {
   test('that lies in the data folder is used in production when it is named', async () => {
     await keyFile(localFile);
     const loaded = await loadRootKey({ ...fullProduction, dataDir, file: localFile });
-    assert.deepEqual([loaded.rootKey.id, loaded.warnings], [id, []]);
+    assert.deepEqual([loaded.ring[0].id, loaded.warnings], [id, []]);
   });
 
   test('open to group or others is a warning, and 78 in production', async () => {
@@ -148,11 +149,11 @@ describe('no key given, and a local key file', () => {
   test('is used outside production, with a warning at every start', async () => {
     await keyFile(localFile);
     for (const state of [empty, full, full]) {
-      const { rootKey, warnings, ...rest } = await loadRootKey({ ...state, dataDir });
-      assert.equal(rootKey.id, id);
+      const { ring, warnings, ...rest } = await loadRootKey({ ...state, dataDir });
+      assert.equal(ring[0].id, id);
       assert.equal(warnings.length, 1);
       assert.match(warnings.join(), /root\.key, beside the data.*STRONGROOM_ROOT_KEY_FILE/);
-      assert.deepEqual(rest, {});
+      assert.deepEqual(rest, { file: localFile });
     }
   });
 
@@ -208,14 +209,14 @@ describe('no key anywhere', () => {
   });
 
   test('and an empty database: a whole key file of mode 0600 is made, with a warning, and nothing else is left', async () => {
-    const { rootKey, warnings, createdFile } = await loadRootKey({ ...empty, dataDir });
+    const { ring, warnings, createdFile } = await loadRootKey({ ...empty, dataDir });
     assert.equal(createdFile, localFile);
     assert.equal(warnings.length, 1);
     assert.equal((await stat(localFile)).mode & 0o777, 0o600);
-    assert.equal(parseRootKey(await readFile(localFile, 'utf8')).id, rootKey.id);
+    assert.equal(parseRootKey(await readFile(localFile, 'utf8')).id, ring[0].id);
     assert.deepEqual(await readdir(dataDir), ['root.key']);
     const again = await loadRootKey({ ...full, dataDir });
-    assert.deepEqual([again.rootKey.id, again.warnings, again.createdFile], [rootKey.id, warnings, undefined]);
+    assert.deepEqual([again.ring[0].id, again.warnings, again.createdFile], [ring[0].id, warnings, undefined]);
   });
 
   test('and no data folder yet: it is made for its owner alone', async () => {
@@ -226,7 +227,7 @@ describe('no key anywhere', () => {
 
   test('and many starts at once: one makes the key and all of them hold it', async () => {
     const loaded = await Promise.all(Array.from({ length: 20 }, () => loadRootKey({ ...empty, dataDir })));
-    assert.equal(new Set(loaded.map(({ rootKey }) => rootKey.id)).size, 1);
+    assert.equal(new Set(loaded.map(({ ring }) => ring[0].id)).size, 1);
     assert.equal(loaded.filter(({ createdFile }) => createdFile !== undefined).length, 1);
     assert.deepEqual(await readdir(dataDir), ['root.key']);
   });

@@ -1,8 +1,9 @@
 import { join } from 'node:path';
 import { EXIT, ExitError } from '../kernel/exit.js';
 import type { Secret } from '../kernel/secret.js';
-import { parseRootKey, type RootKey, RootKeyFormatError } from './root-key.js';
+import { RootKeyFormatError } from './root-key.js';
 import { createRootKeyFile, type RootKeyFile, readRootKeyFile } from './root-key-file.js';
+import { idsOf, parseRootKeyRing, type RootKeyRing } from './root-key-ring.js';
 
 const VALUE_SETTING = 'STRONGROOM_ROOT_KEY';
 const FILE_SETTING = 'STRONGROOM_ROOT_KEY_FILE';
@@ -21,7 +22,9 @@ export interface RootKeySource {
 }
 
 export interface LoadedRootKey {
-  readonly rootKey: RootKey;
+  readonly ring: RootKeyRing;
+  /** The file it came from; undefined for a key by value, which only another start can change. */
+  readonly file: string | undefined;
   /** For the operator, at this start and at every later one until mended. */
   readonly warnings: readonly string[];
   readonly createdFile?: string;
@@ -33,14 +36,34 @@ export async function loadRootKey(source: RootKeySource): Promise<LoadedRootKey>
   if (value !== undefined && file !== undefined) {
     throw fault(`Both ${VALUE_SETTING} and ${FILE_SETTING} are set. Keep one of them.`);
   }
-  if (value !== undefined) return { rootKey: parseValue(value), warnings: [] };
-  if (file !== undefined) return loadGivenFile(file, isProduction);
-  return loadLocalFile(source);
+  const loaded =
+    value !== undefined
+      ? { ring: parseValue(value), file: undefined, warnings: [] }
+      : file !== undefined
+        ? await loadGivenFile(file, isProduction)
+        : await loadLocalFile(source);
+  return { ...loaded, warnings: [...loaded.warnings, ...spareWarnings(loaded.ring, source.sealedById)] };
 }
 
-function parseValue(value: Secret<string>): RootKey {
+/** A spare key opens what it should no longer open, so it is named at every start until it is gone. */
+function spareWarnings(ring: RootKeyRing, sealedById: string | undefined): string[] {
+  const [first, ...spares] = ring;
+  if (spares.length === 0) return [];
+  if (sealedById !== undefined && sealedById !== first.id) {
+    return [
+      `New keys are wrapped by root key ${first.id}, but the database is still sealed by ${sealedById}. ` +
+        'Run "strongroom keys rotate-root" to wrap everything anew.',
+    ];
+  }
+  return [
+    `Root key ${idsOf(spares).join(' and ')} is configured beside ${first.id}, to open what it wrapped. ` +
+      'Run "strongroom keys rotate-root" until it says that all is done, then remove the spare key.',
+  ];
+}
+
+function parseValue(value: Secret<string>): RootKeyRing {
   try {
-    return parseRootKey(value.reveal());
+    return parseRootKeyRing(value.reveal());
   } catch (error) {
     if (!(error instanceof RootKeyFormatError)) throw error;
     throw fault(`${VALUE_SETTING} is not a root key: ${error.message} Copy it again from where you keep it.`, error);
@@ -53,7 +76,7 @@ async function loadGivenFile(path: string, isProduction: boolean): Promise<Loade
     throw fault(`${FILE_SETTING} names ${path}, which does not exist. Put the root key there, or correct the setting.`);
   }
   if (found.isOpenToOthers && isProduction) throw fault(openToOthers(path));
-  return { rootKey: found.rootKey, warnings: found.isOpenToOthers ? [openToOthers(path)] : [] };
+  return { ring: found.ring, file: path, warnings: found.isOpenToOthers ? [openToOthers(path)] : [] };
 }
 
 async function loadLocalFile(source: RootKeySource): Promise<LoadedRootKey> {
@@ -61,14 +84,15 @@ async function loadLocalFile(source: RootKeySource): Promise<LoadedRootKey> {
   const existing = path === undefined ? undefined : await readRootKeyFile(path);
   if (path !== undefined && existing !== undefined) {
     if (source.isProduction) throw fault(`${besideTheData(path)} In production ${HOW_TO_MOVE}.`);
-    return { rootKey: existing.rootKey, warnings: localWarnings(path, existing) };
+    return { ring: existing.ring, file: path, warnings: localWarnings(path, existing) };
   }
   if (path === undefined || source.databaseHoldsData || source.isProduction) throw noRootKey(source);
   const isOurs = await createRootKeyFile(path);
   // Read back rather than remembered: when two processes start at once, both must hold the key that is on disk.
   const created = await readRootKeyFile(path);
   if (created === undefined) throw fault(`${path} is a link that leads nowhere. Mend its target, or remove the link.`);
-  return { rootKey: created.rootKey, warnings: localWarnings(path, created), ...(isOurs && { createdFile: path }) };
+  const warnings = localWarnings(path, created);
+  return { ring: created.ring, file: path, warnings, ...(isOurs && { createdFile: path }) };
 }
 
 function noRootKey({ databaseHoldsData, sealedById }: RootKeySource): ExitError {

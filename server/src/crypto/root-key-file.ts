@@ -1,18 +1,20 @@
 import { randomBytes } from 'node:crypto';
 import { constants } from 'node:fs';
-import { type FileHandle, link, mkdir, open, rm } from 'node:fs/promises';
-import { dirname } from 'node:path';
+import { type FileHandle, link, mkdir, open, readdir, realpath, rename, rm, stat } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
 import { EXIT, ExitError } from '../kernel/exit.js';
-import { generateRootKey, parseRootKey, type RootKey, RootKeyFormatError } from './root-key.js';
+import { generateRootKey, RootKeyFormatError } from './root-key.js';
+import { formatRootKeyRing, parseRootKeyRing, type RootKeyRing } from './root-key-ring.js';
 
 const FILE_BYTES_MAX = 4096;
 const OWNER_ONLY_FILE = 0o600;
 const OWNER_ONLY_FOLDER = 0o700;
 const ANY_ACCESS_OF_OTHERS = 0o077;
 const TEMPORARY_NAME_BYTES = 8;
+const TEMPORARY_END = /^\.[0-9a-f]{16}\.tmp$/;
 
 export interface RootKeyFile {
-  readonly rootKey: RootKey;
+  readonly ring: RootKeyRing;
   /** Someone else than the owner may read or replace the key. */
   readonly isOpenToOthers: boolean;
 }
@@ -37,7 +39,7 @@ export async function readRootKeyFile(path: string): Promise<RootKeyFile | undef
  * so a crash leaves a whole key or none; link, unlike rename, never replaces a key that is already there.
  */
 export async function createRootKeyFile(path: string): Promise<boolean> {
-  const temporary = `${path}.${randomBytes(TEMPORARY_NAME_BYTES).toString('hex')}.tmp`;
+  const temporary = temporaryName(path);
   try {
     await mkdir(dirname(path), { recursive: true, mode: OWNER_ONLY_FOLDER });
     await writeDurably(temporary, `${generateRootKey().reveal()}\n`);
@@ -52,22 +54,61 @@ export async function createRootKeyFile(path: string): Promise<boolean> {
   }
 }
 
+/**
+ * Puts other keys into a key file that is there. Rename swaps the whole file at once, so whoever reads it, and whatever a
+ * crash leaves, is the old ring or the new one. A link stays a link: the file it leads to is replaced.
+ */
+export async function replaceRootKeyFile(path: string, ring: RootKeyRing): Promise<void> {
+  let temporary: string | undefined;
+  try {
+    const target = await realpath(path);
+    const { uid, gid } = await stat(target);
+    await removeLeftOvers(target);
+    temporary = temporaryName(target);
+    await writeDurably(temporary, formatRootKeyRing(ring).reveal(), { uid, gid });
+    await rename(temporary, target);
+    await syncFolder(dirname(target));
+  } catch (error) {
+    throw fault(
+      `${path} cannot be replaced (${codeOf(error)}). Let the user that runs this command write in its folder, or put ` +
+        'the keys there yourself: one a line, the new one first. Then run the command again.',
+      error,
+    );
+  } finally {
+    if (temporary !== undefined) await rm(temporary, { force: true });
+  }
+}
+
+/** What a killed process left under its temporary name holds keys, and nobody would look for it there. */
+async function removeLeftOvers(path: string): Promise<void> {
+  const [folder, name] = [dirname(path), basename(path)];
+  const isLeftOver = (entry: string) => entry.startsWith(`${name}.`) && TEMPORARY_END.test(entry.slice(name.length));
+  const leftOvers = (await readdir(folder)).filter(isLeftOver);
+  await Promise.all(leftOvers.map((entry) => rm(join(folder, entry), { force: true })));
+}
+
+function temporaryName(path: string): string {
+  return `${path}.${randomBytes(TEMPORARY_NAME_BYTES).toString('hex')}.tmp`;
+}
+
 async function readAndClose(handle: FileHandle): Promise<RootKeyFile> {
   try {
     // Asked of the open file and not of the path, which could lead elsewhere a moment later.
     const stats = await handle.stat();
     if (!stats.isFile()) throw new RootKeyFormatError('It is a folder, a pipe or a device.');
     if (stats.size > FILE_BYTES_MAX) throw new RootKeyFormatError(`It has more than ${FILE_BYTES_MAX} bytes.`);
-    const rootKey = parseRootKey(await handle.readFile('utf8'));
-    return { rootKey, isOpenToOthers: (stats.mode & ANY_ACCESS_OF_OTHERS) !== 0 };
+    const ring = parseRootKeyRing(await handle.readFile('utf8'));
+    return { ring, isOpenToOthers: (stats.mode & ANY_ACCESS_OF_OTHERS) !== 0 };
   } finally {
     await handle.close();
   }
 }
 
-async function writeDurably(path: string, text: string): Promise<void> {
+async function writeDurably(path: string, text: string, owner?: { uid: number; gid: number }): Promise<void> {
   const handle = await open(path, 'wx', OWNER_ONLY_FILE);
   try {
+    // Root may rotate for a service that runs as somebody else, who has to be able to read the file afterwards.
+    if (owner !== undefined && owner.uid !== process.geteuid?.()) await handle.chown(owner.uid, owner.gid);
     await handle.writeFile(text);
     await handle.sync();
   } finally {

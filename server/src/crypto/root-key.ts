@@ -40,6 +40,14 @@ export function parseRootKey(text: string): RootKey {
   return { id: idOf(key), key };
 }
 
+/** The text parseRootKey takes, for writing a key file anew. */
+export function formatRootKey({ key }: RootKey): Secret<string> {
+  const bytes = key.export();
+  const body = PREFIX + bytes.toString('base64url');
+  bytes.fill(0);
+  return new Secret(`${body}_${checksumOf(body)}`);
+}
+
 function describeFault(text: string): string {
   if (text === '') return 'The root key is empty.';
   if (!text.startsWith(PREFIX)) return `The root key does not begin with ${PREFIX}.`;

@@ -4,21 +4,24 @@ import { test } from 'node:test';
 import { inspect } from 'node:util';
 import { Secret } from '../kernel/secret.js';
 import { openRecord } from './aead.js';
+import { createCustody } from './custody.js';
 import { openField, sealField } from './envelope.js';
 import { createKeyring } from './keyring.js';
 import { makeRootCheck, verifyRootCheck } from './root-check.js';
 import { generateRootKey, parseRootKey } from './root-key.js';
 import { loadRootKey } from './root-key-custody.js';
+import { formatRootKeyRing, parseRootKeyRing } from './root-key-ring.js';
 import { generateSystemKeys, openSystemKeys } from './system-keys.js';
 import { generateTenantKeys, openTenantKeys } from './tenant-keys.js';
 import { unwrapKey } from './wrap.js';
 
 const text = generateRootKey().reveal();
 const rootKey = parseRootKey(text);
+const custody = createCustody({ ring: [rootKey], file: undefined });
 const systemRows = generateSystemKeys(rootKey);
 const tenantRows = generateTenantKeys(rootKey, 't');
-const systemKeys = openSystemKeys(rootKey, systemRows);
-const tenantKeys = openTenantKeys(rootKey, 't', tenantRows);
+const systemKeys = openSystemKeys([rootKey], systemRows);
+const tenantKeys = openTenantKeys([rootKey], 't', tenantRows);
 const place = { tenantId: 't', kind: 'token', entityId: 'e', field: 'data', dataVersion: 1 };
 const plaintext = Buffer.from('plaintext of a cardholder');
 const record = sealField(tenantKeys, place, plaintext);
@@ -56,8 +59,17 @@ async function failureOf(act: () => unknown): Promise<unknown> {
 }
 
 test('printed or serialised in any way, an object that holds keys shows none of them', () => {
-  const keyring = createKeyring({ rootKey, entriesMax: 1, loadRows: async () => tenantRows });
-  for (const value of [rootKey, systemKeys, tenantKeys, keyring, generateRootKey(), new Secret(text)]) {
+  const keyring = createKeyring({ custody, entriesMax: 1, loadRows: async () => tenantRows });
+  for (const value of [
+    rootKey,
+    custody,
+    formatRootKeyRing([rootKey]),
+    systemKeys,
+    tenantKeys,
+    keyring,
+    generateRootKey(),
+    new Secret(text),
+  ]) {
     assertShowsNothing(value);
   }
 });
@@ -82,17 +94,19 @@ test('a failure of any function holds neither key nor plaintext, in its message,
     () => sealField(tenantKeys, { ...place, kind: '' }, plaintext),
     () => openRecord(createSecretKey(rootKey.key.export().subarray(1)), record, Buffer.from('x')),
     () => unwrapKey(other, { scope: 'system', name: 'row-mac', version: 1 }, record),
-    () => openSystemKeys(other, systemRows),
-    () => openSystemKeys(rootKey, []),
-    () => openTenantKeys(rootKey, 't', swapped),
-    () => verifyRootCheck(other, makeRootCheck(rootKey)),
-    () => verifyRootCheck(rootKey, { rootKeyId: rootKey.id, sealed: damaged }),
+    () => openSystemKeys([other], systemRows),
+    () => openSystemKeys([rootKey], []),
+    () => openTenantKeys([rootKey], 't', swapped),
+    () => verifyRootCheck([other], makeRootCheck(rootKey)),
+    () => verifyRootCheck([rootKey], { rootKeyId: rootKey.id, sealed: damaged }),
     () => parseRootKey(`${text}x`),
+    () => parseRootKeyRing(`${text},${text}`),
+    () => parseRootKeyRing(`${text}\n${text}x`),
     () => parseRootKey(text.replace('rk1_', 'rk2_')),
     () => parseRootKey(text.replace(/.$/, 'x')),
     () => loadRootKey({ ...given, value: new Secret(`${text}x`) }),
     () => loadRootKey({ ...given, value: new Secret(text), file: '/nowhere' }),
-    () => createKeyring({ rootKey, entriesMax: 1, loadRows: async () => swapped }).forTenant('t'),
+    () => createKeyring({ custody, entriesMax: 1, loadRows: async () => swapped }).forTenant('t'),
   ];
   for (const act of acts) assertShowsNothing(await failureOf(act));
 });

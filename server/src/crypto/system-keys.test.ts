@@ -9,7 +9,7 @@ const rootKey = parseRootKey(generateRootKey().reveal());
 
 function refusalOf(rows: readonly SystemKeyRow[], key = rootKey): ExitError {
   try {
-    openSystemKeys(key, rows);
+    openSystemKeys([key], rows);
   } catch (error) {
     assert.ok(error instanceof ExitError);
     return error;
@@ -23,7 +23,7 @@ test('generated system keys are one row for each name and open to keys that diff
     rows.map((row) => row.name),
     [...SYSTEM_KEY_NAMES],
   );
-  const { auditSigning, ...macKeys } = openSystemKeys(rootKey, rows);
+  const { auditSigning, ...macKeys } = openSystemKeys([rootKey], rows);
   const bytes = Object.values(macKeys).map((key) => key.export().toString('hex'));
   assert.ok(bytes.every((hex) => hex.length === 64));
   assert.equal(new Set(bytes).size, SYSTEM_KEY_NAMES.length - 1);
@@ -33,13 +33,13 @@ test('generated system keys are one row for each name and open to keys that diff
 test('opened twice, the signing key is the same and signs what its public half verifies', () => {
   const rows = generateSystemKeys(rootKey);
   const message = Buffer.from('checkpoint');
-  const signature = sign(null, message, openSystemKeys(rootKey, rows).auditSigning);
-  assert.ok(verify(null, message, createPublicKey(openSystemKeys(rootKey, rows).auditSigning), signature));
+  const signature = sign(null, message, openSystemKeys([rootKey], rows).auditSigning);
+  assert.ok(verify(null, message, createPublicKey(openSystemKeys([rootKey], rows).auditSigning), signature));
 });
 
 test('rows in another order, or beside an unknown one, open', () => {
   const rows = generateSystemKeys(rootKey);
-  openSystemKeys(rootKey, [{ name: 'of-a-later-release', wrapped: Buffer.alloc(0) }, ...rows.toReversed()]);
+  openSystemKeys([rootKey], [{ name: 'of-a-later-release', wrapped: Buffer.alloc(0) }, ...rows.toReversed()]);
 });
 
 test('a missing system key ends the process with 78 and its name', () => {

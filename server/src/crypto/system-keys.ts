@@ -2,7 +2,8 @@ import { createPrivateKey, generateKeyPairSync, type KeyObject, randomBytes } fr
 import { EXIT, ExitError } from '../kernel/exit.js';
 import { IntegrityError } from './integrity-error.js';
 import type { RootKey } from './root-key.js';
-import { unwrapKey, type WrapContext, wrapKey } from './wrap.js';
+import { idsOf, unwrapByRing } from './root-key-ring.js';
+import { type WrapContext, wrapKey } from './wrap.js';
 
 export const SYSTEM_KEY_NAMES = ['api-key-pepper', 'cursor-mac', 'row-mac', 'audit-mac', 'audit-signing'] as const;
 export type SystemKeyName = (typeof SYSTEM_KEY_NAMES)[number];
@@ -28,15 +29,15 @@ export interface SystemKeyRow<Name extends string = string> {
 export function generateSystemKeys(rootKey: RootKey): SystemKeyRow<SystemKeyName>[] {
   return SYSTEM_KEY_NAMES.map((name) => {
     const bytes = name === 'audit-signing' ? newSigningKey() : randomBytes(KEY_BYTES);
-    const wrapped = wrapKey(rootKey, contextOf(name), bytes);
+    const wrapped = wrapKey(rootKey, systemKeyContext(name), bytes);
     bytes.fill(0);
     return { name, wrapped };
   });
 }
 
 /** Without these keys nothing can be trusted, so one that is missing or damaged stops the start. */
-export function openSystemKeys(rootKey: RootKey, rows: readonly SystemKeyRow[]): SystemKeys {
-  const open = (name: SystemKeyName) => openSystemKey(rootKey, rows, name);
+export function openSystemKeys(ring: readonly RootKey[], rows: readonly SystemKeyRow[]): SystemKeys {
+  const open = (name: SystemKeyName) => openSystemKey(ring, rows, name);
   return {
     apiKeyPepper: open('api-key-pepper'),
     cursorMac: open('cursor-mac'),
@@ -46,14 +47,14 @@ export function openSystemKeys(rootKey: RootKey, rows: readonly SystemKeyRow[]):
   };
 }
 
-function openSystemKey(rootKey: RootKey, rows: readonly SystemKeyRow[], name: SystemKeyName): KeyObject {
+function openSystemKey(ring: readonly RootKey[], rows: readonly SystemKeyRow[], name: SystemKeyName): KeyObject {
   const row = rows.find((candidate) => candidate.name === name);
   if (row === undefined) throw systemKeyFault(name, 'is missing from the database');
   try {
-    return unwrapKey(rootKey, contextOf(name), row.wrapped);
+    return unwrapByRing(ring, systemKeyContext(name), row.wrapped);
   } catch (error) {
     if (!(error instanceof IntegrityError)) throw error;
-    throw systemKeyFault(name, `does not open with root key ${rootKey.id}`, error);
+    throw systemKeyFault(name, `does not open with root key ${idsOf(ring).join(' or ')}`, error);
   }
 }
 
@@ -62,7 +63,8 @@ function systemKeyFault(name: SystemKeyName, story: string, cause?: unknown): Ex
   return new ExitError(EXIT.configuration, message, cause);
 }
 
-function contextOf(name: SystemKeyName): WrapContext {
+/** Also for a name of a later release: a rotation of the root key wraps every row there is. */
+export function systemKeyContext(name: string): WrapContext {
   return { scope: 'system', name, version: VERSION };
 }
 

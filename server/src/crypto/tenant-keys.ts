@@ -1,7 +1,8 @@
 import { type KeyObject, randomBytes } from 'node:crypto';
 import { IntegrityError } from './integrity-error.js';
 import type { RootKey } from './root-key.js';
-import { unwrapKey, wrapKey } from './wrap.js';
+import { unwrapByRing } from './root-key-ring.js';
+import { wrapKey } from './wrap.js';
 
 export const TENANT_KEY_KINDS = ['encryption', 'fingerprint', 'index'] as const;
 export type TenantKeyKind = (typeof TENANT_KEY_KINDS)[number];
@@ -28,17 +29,24 @@ export interface TenantKeyRow<Kind extends string = string> {
 
 /** Random and not derived from the root key: destroying the wrapped rows destroys the tenant's data for good. */
 export function generateTenantKeys(rootKey: RootKey, tenantId: string): TenantKeyRow<TenantKeyKind>[] {
-  return TENANT_KEY_KINDS.map((kind) => {
-    const bytes = randomBytes(KEY_BYTES);
-    const wrapped = wrapKey(rootKey, { scope: 'tenant', tenantId, name: kind, version: FIRST_VERSION }, bytes);
-    bytes.fill(0);
-    return { kind, version: FIRST_VERSION, wrapped };
-  });
+  return TENANT_KEY_KINDS.map((kind) => generateTenantKey(rootKey, tenantId, kind, FIRST_VERSION));
+}
+
+/** The next version of the encryption key, which from its commit on seals whatever is new. */
+export function generateEncryptionKey(rootKey: RootKey, tenantId: string, version: number): TenantKeyRow {
+  return generateTenantKey(rootKey, tenantId, 'encryption', version);
+}
+
+function generateTenantKey(rootKey: RootKey, tenantId: string, kind: TenantKeyKind, version: number) {
+  const bytes = randomBytes(KEY_BYTES);
+  const wrapped = wrapKey(rootKey, { scope: 'tenant', tenantId, name: kind, version }, bytes);
+  bytes.fill(0);
+  return { kind, version, wrapped };
 }
 
 /** Throws IntegrityError when a key is missing or does not open: that concerns this tenant alone. */
-export function openTenantKeys(rootKey: RootKey, tenantId: string, rows: readonly TenantKeyRow[]): TenantKeys {
-  const open = (kind: TenantKeyKind) => openKind(rootKey, tenantId, rows, kind);
+export function openTenantKeys(ring: readonly RootKey[], tenantId: string, rows: readonly TenantKeyRow[]): TenantKeys {
+  const open = (kind: TenantKeyKind) => openKind(ring, tenantId, rows, kind);
   const byVersion = open('encryption');
   return {
     tenantId,
@@ -48,10 +56,10 @@ export function openTenantKeys(rootKey: RootKey, tenantId: string, rows: readonl
   };
 }
 
-function openKind(rootKey: RootKey, tenantId: string, rows: readonly TenantKeyRow[], kind: TenantKeyKind) {
+function openKind(ring: readonly RootKey[], tenantId: string, rows: readonly TenantKeyRow[], kind: TenantKeyKind) {
   const keys = new Map<number, KeyObject>();
   for (const { version, wrapped } of rows.filter((row) => row.kind === kind)) {
-    keys.set(version, unwrapKey(rootKey, { scope: 'tenant', tenantId, name: kind, version }, wrapped));
+    keys.set(version, unwrapByRing(ring, { scope: 'tenant', tenantId, name: kind, version }, wrapped));
   }
   if (keys.size === 0) throw new IntegrityError(`A tenant has no ${kind} key.`);
   return keys;

@@ -69,7 +69,7 @@ test('old wrapped keys unwrap', () => {
 
 test('an old check row is verified', () => {
   const { rootKeyText, rootKeyId, sealedHex } = vectors.rootCheck;
-  verifyRootCheck(parseRootKey(rootKeyText), { rootKeyId, sealed: bytes(sealedHex) });
+  verifyRootCheck([parseRootKey(rootKeyText)], { rootKeyId, sealed: bytes(sealedHex) });
 });
 
 test('an old sealed field opens', () => {

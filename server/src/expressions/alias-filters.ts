@@ -8,7 +8,7 @@ import { invalidExpression } from './faults.js';
 import { scalarText } from './values.js';
 
 const CHARACTER_UNITS = 40;
-const CALL_UNITS = 400;
+const CALL_UNITS = 3_000;
 const LETTER = /\p{L}/u;
 const DIGIT = /\p{Nd}/u;
 

@@ -20,15 +20,21 @@ export interface Budget {
   /** Counts bytes of results. */
   emit(bytes: number): void;
   isExhausted(): boolean;
+  /** True the first time a text is asked about. Reading a template is paid for once in a request. */
+  isNew(text: string): boolean;
   unitsLeft(): number;
   /** Sizes of arrays and objects already measured in this request. Data does not change while it is read. */
-  readonly sizes: WeakMap<object, number>;
-  readonly readCosts: WeakMap<object, number>;
+  readonly sizes: Map<object, number>;
+  readonly readCosts: Map<object, number>;
 }
 
 export function createBudget(unitsMax = FUEL_UNITS_MAX, outputBytesMax = OUTPUT_BYTES_MAX): Budget {
   let units = unitsMax;
   let bytes = outputBytesMax;
+  // Most requests need none of these, so they are made when they are asked for.
+  let texts: Set<string> | undefined;
+  let sizes: Map<object, number> | undefined;
+  let readCosts: Map<object, number> | undefined;
   // Made once: a request with a hundred thousand failing leaves should not collect as many stacks.
   let refusal: AppError | undefined;
 
@@ -44,20 +50,33 @@ export function createBudget(unitsMax = FUEL_UNITS_MAX, outputBytesMax = OUTPUT_
 
   return {
     spend(count) {
+      // A count that is negative or no number would be a fault of ours; it must not hand out units.
+      if (!(count >= 0)) refuse();
       units -= count;
-      // Written so that a count that is not a number ends the evaluation too.
-      if (!(units >= 0)) refuse();
+      if (units < 0) refuse();
     },
     drain(count) {
       units -= count;
     },
     emit(count) {
       bytes -= count;
-      if (!(bytes >= 0)) refuse();
+      if (bytes < 0) refuse();
     },
-    isExhausted: () => !(units >= 0),
+    isNew(text) {
+      texts ??= new Set();
+      if (texts.has(text)) return false;
+      texts.add(text);
+      return true;
+    },
+    isExhausted: () => units < 0,
     unitsLeft: () => units,
-    sizes: new WeakMap(),
-    readCosts: new WeakMap(),
+    get sizes() {
+      sizes ??= new Map();
+      return sizes;
+    },
+    get readCosts() {
+      readCosts ??= new Map();
+      return readCosts;
+    },
   };
 }

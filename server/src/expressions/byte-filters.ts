@@ -5,7 +5,7 @@ import type { Budget } from './budget.js';
 import { invalidExpression } from './faults.js';
 import { isNil, textOf } from './values.js';
 
-const CALL_UNITS = 2_000;
+const CALL_UNITS = 4_000;
 const BYTE_UNITS = 2;
 const ALGORITHMS: ReadonlyMap<string, string> = new Map([
   ['sha-256', 'sha256'],

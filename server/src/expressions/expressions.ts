@@ -33,7 +33,7 @@ export interface Expressions {
   /** The mask with its expressions evaluated. A part that fails, or has no value, is left out. */
   evaluateMask(mask: Json, variables: Variables, budget: Budget): Json | undefined;
   /** The tokens a text names, in order, repeated as often as they are. Throws where an output is not closed. */
-  referencesOf(text: string): TokenReference[];
+  referencesOf(text: string, budget: Budget): TokenReference[];
   /** As `evaluate`, where outputs begin with the id of a token. Every token named must be in the map. */
   evaluateWithTokens(text: string, tokens: ReadonlyMap<string, TokenView>, budget: Budget): Json | undefined;
 }
@@ -45,10 +45,12 @@ type Compiled =
 
 const EXPRESSION_CHARACTERS_MAX = 400;
 const COMPILED_ENTRIES_MAX = 1_000;
-/** Paid at every evaluation, compiled before or not: whether a request is refused must not hang on what ran before it. */
-const LIQUID_UNITS = 2_000;
-const LIQUID_CHARACTER_UNITS = 30;
-const TOKEN_TEXT_UNITS = 200;
+/** Paid once in a request for a text, compiled before or not: a refusal must not hang on what other requests did. */
+const PLAIN_PARSE_UNITS = 500;
+const LIQUID_PARSE_UNITS = 2_000;
+const LIQUID_CHARACTER_UNITS = 60;
+/** Paid at every evaluation that enters Liquid. */
+const LIQUID_UNITS = 1_500;
 /** In text without tags every output is a template of its own, and all of them call their token by this name. */
 const TOKEN_VARIABLE = 'token';
 
@@ -60,14 +62,15 @@ export function createExpressions(): Expressions {
     if (text.length > EXPRESSION_CHARACTERS_MAX && codePointLength(text) > EXPRESSION_CHARACTERS_MAX) {
       throw invalidExpression(`An expression has at most ${EXPRESSION_CHARACTERS_MAX} characters.`);
     }
-    budget.spend(text.length);
+    const isNew = budget.isNew(text);
+    if (isNew) budget.spend(PLAIN_PARSE_UNITS + text.length);
     const known = compiled.get(text);
     const form = known === undefined ? parsePlainForm(text) : known.kind === 'plain' ? known.form : undefined;
     if (form !== undefined) {
       if (known === undefined) compiled.set(text, { kind: 'plain', form });
       return evaluatePlainForm(form, variables, budget);
     }
-    budget.spend(LIQUID_UNITS + text.length * LIQUID_CHARACTER_UNITS);
+    budget.spend(LIQUID_UNITS + (isNew ? LIQUID_PARSE_UNITS + text.length * LIQUID_CHARACTER_UNITS : 0));
     const template = known ?? compiled.set(text, compile(text));
     if (template.kind === 'liquid') return engine.render(template.templates, variables, budget);
     throw template.kind === 'failed' ? template.fault : invalidExpression('The expression does not parse.');
@@ -92,8 +95,7 @@ export function createExpressions(): Expressions {
 
   function evaluateWithTokens(text: string, tokens: ReadonlyMap<string, TokenView>, budget: Budget): Json | undefined {
     if (!isExpression(text)) return text;
-    budget.spend(TOKEN_TEXT_UNITS + text.length);
-    const { parts, needsLiquid, hasVariables } = parseTokenTemplate(text);
+    const { parts, needsLiquid, hasVariables } = parseTokenTemplate(text, budget);
     if (needsLiquid) return evaluate(...forLiquid(parts, tokens), budget);
     if (hasVariables) throw invalidExpression('An output names a token by its id of 3 to 400 characters.');
     try {
@@ -111,7 +113,7 @@ export function createExpressions(): Expressions {
 
   return {
     isExpression,
-    referencesOf,
+    referencesOf: (text, budget) => (isExpression(text) ? referencesOf(text, budget) : []),
     evaluate,
     evaluateWithTokens,
     evaluateMask: (mask, variables, budget) =>

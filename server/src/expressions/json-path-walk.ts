@@ -2,8 +2,9 @@ import type { Budget } from './budget.js';
 import { invalidExpression } from './faults.js';
 import type { Comparison, Operand, Query, Segment, Selector, Test } from './json-path.js';
 
-const VISIT_UNITS = 12;
-const TEST_UNITS = 20;
+const VISIT_UNITS = 30;
+const MEMBER_UNITS = 80;
+const TEST_UNITS = 60;
 /** Told apart from null: a member that is there and null is a result. */
 const NOTHING = Symbol('nothing');
 
@@ -93,7 +94,7 @@ function eachChild(on: Walk, value: unknown, visit: Visit): boolean {
     return false;
   }
   for (const name of Object.keys(value)) {
-    on.budget.spend(VISIT_UNITS * 2);
+    on.budget.spend(MEMBER_UNITS);
     if (visit(value[name])) return true;
   }
   return false;

@@ -11,11 +11,10 @@ import { BoundedTablerow } from './tablerow.js';
 import { readMember, textOf } from './values.js';
 
 const FILE_TAGS = ['include', 'render', 'layout', 'block'];
-const RENDER_UNITS = 100;
-const STEP_UNITS = 200;
-const WRITE_UNITS = 20;
-const READ_UNITS = 40;
-const ALLOCATION_UNITS = 8;
+const RENDER_UNITS = 1_000;
+const STEP_UNITS = 1_200;
+const WRITE_UNITS = 150;
+const READ_UNITS = 150;
 const ELEMENT_COMPARISON_UNITS = 60;
 
 export interface Engine {
@@ -43,7 +42,7 @@ export function createEngine(): Engine {
   return {
     parse(text) {
       const templates = liquid.parse(text);
-      if (text.includes('..')) guardRanges(templates);
+      if (text.includes('..')) guardRanges(templates, (context, units) => budgetOf(context).spend(units));
       return templates;
     },
     render(templates, variables, budget) {
@@ -83,7 +82,7 @@ class BudgetedContext extends Context {
     super(Object.assign(Object.create(null), variables), liquid.options, { sync: true }, { liquid });
     this.budget = budget;
     this.memoryLimit.use = (count) => {
-      if (count > 0) budget.spend(count * ALLOCATION_UNITS);
+      if (count > 0) budget.spend(count);
     };
   }
 
@@ -150,6 +149,6 @@ function contains(left: unknown, right: unknown, context: Context): ReturnType<(
   if (!Array.isArray(holder)) return false;
   budget.spend(holder.length * ELEMENT_COMPARISON_UNITS);
   if (typeof part === 'object' && part !== null) throw invalidExpression('A list contains text, numbers or booleans.');
-  if (typeof part === 'string') budget.spend((holder.length * part.length) >> 3);
+  if (typeof part === 'string') budget.spend((holder.length * part.length) / 8);
   return holder.includes(part);
 }

@@ -90,7 +90,7 @@ function matches(input: unknown, args: readonly unknown[], budget: Budget): read
   const [path, expected] = args;
   const values = valuesBelow(paidList(input, budget), path, budget);
   if (args.length < 2) return values.map((value) => !isNil(value) && value !== false);
-  if (typeof expected === 'string') budget.spend((values.length * expected.length) >> 3);
+  if (typeof expected === 'string') budget.spend((values.length * expected.length) / 8);
   return values.map((value) => value === expected || (isNil(value) && isNil(expected)));
 }
 
@@ -136,7 +136,7 @@ function slice(input: unknown, begin: number, length: number, budget: Budget): u
     return from < 0 || length < 0 ? [] : list.slice(from, from + length);
   }
   const text = textOf(input, budget);
-  budget.spend(text.length);
+  budget.spend(text.length * 3);
   const from = begin < 0 ? startOfLast(text, -begin) : endOfFirst(text, begin);
   const rest = text.slice(from);
   return length < 0 ? '' : rest.slice(0, endOfFirst(rest, length));

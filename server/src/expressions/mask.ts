@@ -3,7 +3,7 @@ import type { Json } from '../kernel/json.js';
 import type { Budget } from './budget.js';
 
 /** A failure costs the making of an error, far more than the evaluation may have paid for. */
-const FAILURE_UNITS = 2_000;
+const FAILURE_UNITS = 5_000;
 
 /** What a text leaf is: itself, or something to be evaluated. */
 type Leaf = (text: string) => string | (() => Json | undefined);

@@ -13,7 +13,7 @@ interface PlainFilter {
   readonly args: readonly (string | number | boolean)[];
 }
 
-const UNITS = 100;
+const UNITS = 200;
 const OPENING = /\{\{[ \t\r\n]*([A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*)[ \t\r\n]*/y;
 const CLOSING = /\}\}$/y;
 const FILTER = /\|[ \t\r\n]*([a-z_]\w*)[ \t\r\n]*/y;

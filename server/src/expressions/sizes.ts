@@ -1,12 +1,13 @@
 import type { Budget } from './budget.js';
 import { invalidExpression } from './faults.js';
 
-const NODE_UNITS = 10;
+const NODE_UNITS = 12;
+const MEMBER_UNITS = 20;
 const DEPTH_MAX = 128;
 const SHORT_TEXT_LENGTH = 32;
 const BYTES_OF_NUMBER = 8;
 const ELEMENT_READ_UNITS = 30;
-const MEMBER_READ_UNITS = 20;
+const MEMBER_READ_UNITS = 120;
 
 export function utf8Bytes(text: string): number {
   if (text.length > SHORT_TEXT_LENGTH) return Buffer.byteLength(text);
@@ -48,8 +49,11 @@ function measure(value: unknown, budget: Budget, depth: number): number {
     for (const element of value) bytes += measure(element, budget, depth + 1) + 1;
     return bytes;
   }
-  for (const [name, member] of Object.entries(value)) {
-    bytes += utf8Bytes(name) + 4 + measure(member, budget, depth + 1);
+  // The keys alone: pairs of key and value would be as many lists to throw away.
+  for (const name of Object.keys(value)) {
+    budget.spend(MEMBER_UNITS);
+    // An object that is no view of bytes has its members under their names.
+    bytes += utf8Bytes(name) + 4 + measure((value as Record<string, unknown>)[name], budget, depth + 1);
   }
   return bytes;
 }

@@ -18,6 +18,7 @@ const NUMBER_UNITS = 40;
 const DATE_UNITS = 2_000;
 /** A name of a month or day costs the making of a formatter. */
 const DATE_FIELD_UNITS = 20_000;
+const DATE_ZONE_UNITS = 100_000;
 const DATE_LENGTH_MAX = 64;
 
 const NUMBER_FILTERS = [
@@ -39,7 +40,7 @@ const TEXT_FILTERS: Readonly<Record<string, number>> = {
   newline_to_br: 20,
   escape: 30,
   escape_once: 60,
-  truncate: 4,
+  truncate: 2,
   truncatewords: 30,
   url_encode: 30,
   url_decode: 30,
@@ -135,7 +136,7 @@ function dateFilter(apply: LibraryFilter): StandardFilter {
     }
     const format = toValue(args[0]);
     const fields = typeof format === 'string' ? format.split('%').length : 10;
-    budget.spend(DATE_UNITS + fields * DATE_FIELD_UNITS);
+    budget.spend(DATE_UNITS + fields * DATE_FIELD_UNITS + (args.length > 1 ? DATE_ZONE_UNITS : 0));
     return apply.call(call, input, ...args);
   };
 }

@@ -1,4 +1,5 @@
 import { codePointLength } from '../kernel/text.js';
+import type { Budget } from './budget.js';
 import { invalidExpression } from './faults.js';
 
 /** A token an expression names: its data alone, or with `token:` the whole token. */
@@ -20,22 +21,25 @@ export type Part =
   | { readonly kind: 'text'; readonly text: string }
   | { readonly kind: 'output'; readonly reference: TokenReference; readonly opening: string; readonly filters: string };
 
+const TEXT_UNITS = 100;
+const OUTPUT_UNITS = 150;
 const ID_LENGTH_MIN = 3;
 const ID_LENGTH_MAX = 400;
 const FORBIDDEN_IN_ID = /[#/\\+?[\]|&=%<>{}^]/;
 const WHOLE_TOKEN = /^token:\s*/;
 const TAG_NAME = /\{%-?\s*(\w*)/y;
 /** What stands in these is not evaluated and names no token. */
-const UNREAD_TAGS: Readonly<Record<string, RegExp>> = {
-  raw: /\{%-?\s*endraw\s*-?%\}/g,
-  comment: /\{%-?\s*endcomment\s*-?%\}/g,
-};
+const UNREAD_TAGS: ReadonlyMap<string, RegExp> = new Map([
+  ['raw', /\{%-?\s*endraw\s*-?%\}/g],
+  ['comment', /\{%-?\s*endcomment\s*-?%\}/g],
+]);
 
 /**
  * Finds the outputs of a text by hand. An id may hold quotes, colons, dots and spaces, which mean something to Liquid, so
  * what stands between `{{` and the first `|` or `}}` is taken as it is, before Liquid sees anything.
  */
-export function parseTokenTemplate(text: string): TokenTemplate {
+export function parseTokenTemplate(text: string, budget: Budget): TokenTemplate {
+  budget.spend(TEXT_UNITS + text.length / 4);
   const parts: Part[] = [];
   let needsLiquid = false;
   let hasVariables = false;
@@ -47,6 +51,7 @@ export function parseTokenTemplate(text: string): TokenTemplate {
       at = nextOpening(text, endOfTag(text, at));
       continue;
     }
+    budget.spend(OUTPUT_UNITS);
     const end = endOfOutput(text, at);
     const output = readOutput(text.slice(at, end));
     if (output === undefined) {
@@ -62,8 +67,8 @@ export function parseTokenTemplate(text: string): TokenTemplate {
   return { parts: parts.filter((part) => part.kind === 'output' || part.text !== ''), needsLiquid, hasVariables };
 }
 
-export function referencesOf(text: string): TokenReference[] {
-  return parseTokenTemplate(text).parts.flatMap((part) => (part.kind === 'output' ? [part.reference] : []));
+export function referencesOf(text: string, budget: Budget): TokenReference[] {
+  return parseTokenTemplate(text, budget).parts.flatMap((part) => (part.kind === 'output' ? [part.reference] : []));
 }
 
 function nextOpening(text: string, from: number): number {
@@ -76,7 +81,7 @@ function nextOpening(text: string, from: number): number {
 
 function endOfTag(text: string, at: number): number {
   TAG_NAME.lastIndex = at;
-  const ending = UNREAD_TAGS[TAG_NAME.exec(text)?.[1] ?? ''];
+  const ending = UNREAD_TAGS.get(TAG_NAME.exec(text)?.[1] ?? '');
   const from = endOf(text, '%}', at + 2);
   if (ending === undefined) return from;
   ending.lastIndex = from;
@@ -86,11 +91,12 @@ function endOfTag(text: string, at: number): number {
 
 /** Quotes count in the filters, where a text argument may hold `}}`, and not in the id, where they are part of it. */
 function endOfOutput(text: string, at: number): number {
-  const close = text.indexOf('}}', at + 2);
-  const filters = text.indexOf('|', at + 2);
-  if (close === -1 || filters === -1 || close < filters) return endOf(text, '}}', at + 2);
+  const end = endOf(text, '}}', at + 2);
+  // Looked for up to the end of the output only: looking through the rest of the text for each would take ages.
+  const bar = text.slice(at, end).indexOf('|');
+  if (bar === -1) return end;
   let quote = '';
-  for (let next = filters + 1; next < text.length; next += 1) {
+  for (let next = at + bar + 1; next < text.length; next += 1) {
     const character = text.charAt(next);
     if (quote === '' && character === '}' && text[next + 1] === '}') return next + 2;
     if (quote !== '' && character === '\\') next += 1;

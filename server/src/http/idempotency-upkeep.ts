@@ -1,5 +1,6 @@
-import { readRecordHeader } from '../crypto/aead.js';
-import { openField, sealField } from '../crypto/envelope.js';
+import { keyVersionOf } from '../crypto/aead.js';
+import { openField, resealField } from '../crypto/envelope.js';
+import { IntegrityError } from '../crypto/integrity-error.js';
 import type { TenantKeys } from '../crypto/tenant-keys.js';
 import type { Database } from '../storage/database.js';
 import type { TenantTx } from '../storage/scope.js';
@@ -27,6 +28,8 @@ export interface Resealed {
   readonly next: string | undefined;
   readonly resealed: number;
   readonly seen: number;
+  /** Ids of rows that do not open; they stay as they are. */
+  readonly faults?: readonly string[];
 }
 
 /**
@@ -40,20 +43,46 @@ export async function resealIdempotencyKeys(
   limit: number,
 ): Promise<Resealed> {
   const rows = await listKept(tx, Buffer.from(afterHex, 'hex'), limit);
-  const old = rows.filter(({ sealed }) => readRecordHeader(sealed).keyVersion !== keys.encryption.currentVersion);
-  const done = await Promise.all(
-    old.map(({ id, sealed }) => {
-      const context = contextOf({ keys, id });
-      const plaintext = openField(keys, context, sealed);
-      const anew = sealField(keys, context, plaintext);
-      plaintext.fill(0);
-      return replaceSealed(tx, id, sealed, anew);
-    }),
-  );
-  const isMore = rows.length === limit;
+  const old = rows.filter(({ sealed }) => keyVersionOf(sealed) !== keys.encryption.currentVersion);
+  const faults: string[] = [];
+  const anew = old.flatMap(({ id, sealed }) => {
+    const record = orFault(faults, id, () => resealField(keys, contextOf({ keys, id }), sealed));
+    return record ? [{ id, sealed, record }] : [];
+  });
+  const done = await Promise.all(anew.map(({ id, sealed, record }) => replaceSealed(tx, id, sealed, record)));
   return {
-    next: isMore ? rows.at(-1)?.id.toString('hex') : undefined,
+    next: nextOf(rows, limit),
     resealed: done.filter((isReplaced) => isReplaced).length,
     seen: rows.length,
+    ...(faults.length > 0 && { faults }),
   };
+}
+
+/** Opens the outer seal of answers from behind `afterHex`; what they show to one credential alone stays closed. */
+export async function verifyIdempotencyKeys(
+  tx: TenantTx,
+  keys: TenantKeys,
+  afterHex: string,
+  limit: number,
+): Promise<{ readonly next: string | undefined; readonly seen: number; readonly faults: readonly string[] }> {
+  const rows = await listKept(tx, Buffer.from(afterHex, 'hex'), limit);
+  const faults: string[] = [];
+  for (const { id, sealed } of rows) {
+    orFault(faults, id, () => openField(keys, contextOf({ keys, id }), sealed))?.fill(0);
+  }
+  return { next: nextOf(rows, limit), seen: rows.length, faults };
+}
+
+function orFault(faults: string[], id: Buffer, act: () => Buffer): Buffer | undefined {
+  try {
+    return act();
+  } catch (error) {
+    if (!(error instanceof IntegrityError)) throw error;
+    faults.push(id.toString('hex'));
+    return undefined;
+  }
+}
+
+function nextOf(rows: readonly { readonly id: Buffer }[], limit: number): string | undefined {
+  return rows.length === limit ? rows.at(-1)?.id.toString('hex') : undefined;
 }

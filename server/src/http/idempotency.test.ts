@@ -144,7 +144,7 @@ describe('a request under an idempotency key', () => {
     await putName(app, tenant.key, 'First', 'k');
     assert.equal((await app.call('DELETE', '/tenants/self', { key: tenant.key })).status, 204);
     assert.equal((await putName(app, tenant.key, 'First', 'k')).status, 401);
-    await assert.rejects(app.keyStore.keyring.forTenant(tenant.id), { name: 'IntegrityError' });
+    await assert.rejects(async () => app.keyStore.keyring.forTenant(tenant.id), { name: 'IntegrityError' });
   });
 
   it('401 for a tenant that lost its keys between the two looks', async () => {

@@ -64,7 +64,9 @@ export function createRunOnce({ database, keyring, clock }: RunOnceOptions): Run
     const nowMs = clock.nowMs();
     const row = await database.read(place.keys.tenantId, (tx) => findKept(tx, place.id, nowMs));
     try {
-      return row && openAnswer(place, row, credential);
+      if (row === undefined) return undefined;
+      const keys = await keyring.forRecords(place.keys.tenantId, [row.sealed]);
+      return openAnswer({ ...place, keys }, row, credential);
     } catch (error) {
       throw error instanceof IntegrityError ? storageUnavailable(error) : error;
     }

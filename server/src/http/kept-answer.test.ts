@@ -62,6 +62,17 @@ describe('what is kept of an answer', () => {
     }),
     defineRoute({
       ...base,
+      path: '/overtaken',
+      status: 200,
+      response: Made,
+      handle: async (request) => {
+        // Stands for another process: its effect and its answer are committed when this one gets to its own.
+        await kept(() => ({ id: 'of the other' }))(request);
+        throw new AppError('token_id_conflict', 'The id is taken.');
+      },
+    }),
+    defineRoute({
+      ...base,
       path: '/conflict',
       status: 200,
       handle: () => {
@@ -122,6 +133,11 @@ describe('what is kept of an answer', () => {
     assert.equal((await post('/unkept')).status, 200);
     assert.match(String(server.faults[0]), /POST \/unkept did not keep its answer/);
     assert.deepEqual(await keptRows(app, tenant.id), []);
+  });
+
+  it('200 with the other answer when what another process made is in the way', async () => {
+    const { status, json } = await post('/overtaken');
+    assert.deepEqual([status, json], [200, { id: 'of the other' }]);
   });
 
   it('409 of its own stays what it is when nobody else has the answer, and is not stored', async () => {

@@ -107,18 +107,31 @@ export function prepareRoute(route: RouteRecord, options: PrepareOptions, respon
   }
 
   function admit(exchange: Exchange, rawQuery: string, params: Params, principal: Principal): void | Promise<void> {
-    const { context } = exchange;
-    context.principal = principal;
+    exchange.context.principal = principal;
+    const { auditRequest } = options;
+    if (auditRequest && route.audit) return admitAudited(auditRequest, exchange, rawQuery, params, principal);
+    authorize(principal, route.permission);
+    return enter(exchange, rawQuery, params);
+  }
+
+  /** Full auditing has an entry for every refusal, also by an access rule, which only the resource can know of. */
+  async function admitAudited(
+    auditRequest: AuditRequest,
+    exchange: Exchange,
+    rawQuery: string,
+    params: Params,
+    principal: Principal,
+  ): Promise<void> {
     try {
       authorize(principal, route.permission);
-    } catch (denied) {
-      if (!options.auditRequest || !route.audit) throw denied;
-      const act = actOf(context, options.clock);
-      return options.auditRequest({ route, params, principal, act, isDenied: true }).then(() => {
-        throw denied;
-      });
+      await enter(exchange, rawQuery, params);
+    } catch (error) {
+      if (error instanceof AppError && error.status === 403) {
+        const act = actOf(exchange.context, options.clock);
+        await auditRequest({ route, params, principal, act, isDenied: true });
+      }
+      throw error;
     }
-    return enter(exchange, rawQuery, params);
   }
 
   function enter(exchange: Exchange, rawQuery: string, params: Params): void | Promise<void> {

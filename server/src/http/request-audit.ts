@@ -5,7 +5,7 @@ import type { Database } from '../storage/database.js';
 import type { AuditedRequest, AuditRequest } from './prepare-route.js';
 
 /** Full auditing: reads and refusals get an entry of their own, durable before the answer goes out. */
-export function createRequestAudit(database: Database): AuditRequest {
+export function createRequestAudit(database: Pick<Database, 'write'>): AuditRequest {
   return async (request) => {
     const { route, principal, act, isDenied } = request;
     const event = isDenied ? route.audit?.onDenied : route.audit?.onRead;

@@ -20,6 +20,10 @@ const SPECIFIED: Readonly<Record<string, string>> = {
   'GET /tenants/self/reports/usage': 'report:read',
 };
 
+const KINDS_OF_KEY = ['any key', 'any application key', 'public application key', 'private application key'];
+/** Success is all they have to say. */
+const SILENT = ['POST /sessions/authorize'];
+
 const ANY_ID = '4c4f2a4e-8d8f-4a53-9d6b-5b0a3c1f7a10';
 
 function nameOf({ method, path }: RouteRecord): string {
@@ -67,7 +71,7 @@ describe('the route table', () => {
 
   it('names a permission of the catalogue or a kind of key; only operator routes are public', () => {
     for (const route of tenantRoutes) {
-      assert.ok(/^any key$| application key$/.test(route.permission) || isPermission(route.permission), nameOf(route));
+      assert.ok(KINDS_OF_KEY.includes(route.permission) || isPermission(route.permission), nameOf(route));
     }
     for (const route of publicRoutes) assert.equal(route.permission, 'public', nameOf(route));
   });
@@ -98,6 +102,13 @@ describe('the route table', () => {
       assert.ok(!(route.body && route.anyBody), nameOf(route));
       if (route.optionalBody) assert.ok(route.body ?? route.anyBody, nameOf(route));
       if (route.secretFields) assert.ok(route.response && route.method === 'POST', nameOf(route));
+    }
+  });
+
+  it('declares a response exactly where there is a body', () => {
+    for (const route of allRoutes()) {
+      const isEmpty = route.status === 204 || SILENT.includes(nameOf(route));
+      assert.equal(route.response === undefined, isEmpty, nameOf(route));
     }
   });
 

@@ -15,6 +15,8 @@ export interface JobRunner {
   /** Waits for the steps under way. */
   close(): Promise<void>;
   readonly done: (name: string) => number;
+  /** Of every job, how much it did and how often a step failed, since this process started. */
+  readonly totals: () => { readonly done: ReadonlyMap<string, number>; readonly failed: ReadonlyMap<string, number> };
 }
 
 export interface JobRunnerOptions {
@@ -39,7 +41,8 @@ export function startJobs(options: JobRunnerOptions): JobRunner {
   const wakers = new Map<string, () => void>();
   /** Jobs that were woken while at work: their step may have looked too early. */
   const woken = new Set<string>();
-  const totals = new Map<string, number>();
+  const totals = new Map(options.jobs.map(({ name }) => [name, 0]));
+  const failures = new Map(options.jobs.map(({ name }) => [name, 0]));
 
   function rest(job: Job): Promise<void> {
     return new Promise((resolve) => {
@@ -67,6 +70,7 @@ export function startJobs(options: JobRunnerOptions): JobRunner {
         done = await leadOneStep(job);
         totals.set(job.name, (totals.get(job.name) ?? 0) + done);
       } catch (error) {
+        failures.set(job.name, (failures.get(job.name) ?? 0) + 1);
         options.onFault(job.name, error);
       }
       if (done === 0 && !isClosed && !woken.has(job.name)) await rest(job);
@@ -85,5 +89,6 @@ export function startJobs(options: JobRunnerOptions): JobRunner {
       await Promise.all(loops);
     },
     done: (name) => totals.get(name) ?? 0,
+    totals: () => ({ done: totals, failed: failures }),
   };
 }

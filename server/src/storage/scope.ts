@@ -34,10 +34,15 @@ export interface PurgeTx extends Tx {
 /**
  * Takes on the role and the tenants for this transaction only, so a connection carries nothing over to the next one,
  * also behind a transaction-pooling proxy. Bounds on time travel along for the same reason.
+ *
+ * Sorting is discouraged because our statements name the order of the index they mean: a table that was just filled has
+ * no statistics, and the server would rather sort the few rows it expects of the wrong index. Compiling a statement never
+ * pays for ours.
  */
 export const ENTER_SCOPE: Statement<{ scope: string }> = statement(
   'enter_scope',
   `SELECT set_config('role', $1, true), set_config('strongroom.tenants', $2, true),
           set_config('statement_timeout', $3, true), set_config('lock_timeout', $4, true),
-          set_config('idle_in_transaction_session_timeout', $5, true)`,
+          set_config('idle_in_transaction_session_timeout', $5, true), set_config('enable_sort', 'off', true),
+          set_config('jit', 'off', true)`,
 );

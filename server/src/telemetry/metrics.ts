@@ -13,7 +13,9 @@ export interface Gauge {
   readonly name: string;
   readonly help: string;
   readonly type: 'gauge' | 'counter';
-  readonly read: () => number;
+  /** One number, or one for each value of the label. */
+  readonly label?: string;
+  readonly read: () => number | ReadonlyMap<string, number>;
 }
 
 export interface Metrics {
@@ -87,5 +89,11 @@ function renderDurations(routes: ReadonlyMap<string, RouteFigures>): string[] {
 }
 
 function renderGauge(gauge: Gauge): string[] {
-  return [`# HELP ${gauge.name} ${gauge.help}`, `# TYPE ${gauge.name} ${gauge.type}`, `${gauge.name} ${gauge.read()}`];
+  const { name, help, type, label } = gauge;
+  const value = gauge.read();
+  const lines =
+    typeof value === 'number'
+      ? [`${name} ${value}`]
+      : [...value].map(([each, number]) => `${name}{${label ?? 'name'}="${each}"} ${number}`);
+  return [`# HELP ${name} ${help}`, `# TYPE ${name} ${type}`, ...lines];
 }

@@ -8,6 +8,8 @@ import { hashApiKey } from '../crypto/keyed-hash.js';
 import { AppError } from '../kernel/errors.js';
 import { newId } from '../kernel/ids.js';
 import { createApplication } from '../resources/applications/index.js';
+import { idleRoutes } from './idle-routes.js';
+import { storedDigest } from './isolation-pair.js';
 import type { TestApp, TestTenant } from './test-app.js';
 import { startTestApp } from './test-app.js';
 
@@ -30,45 +32,143 @@ const HOLDERS: Readonly<Record<string, readonly ApplicationType[]>> = {
   ),
 };
 
+/** Things of the tenant to try routes on. */
+interface Targets {
+  readonly applicationId: string;
+  readonly keyId: string;
+  readonly tokenId: string;
+  readonly nonce: string;
+}
+
 interface Route {
   readonly method: string;
   readonly path: string;
-  /** Undefined: any key will do. */
-  readonly needs: string | undefined;
+  /** A permission, or which kind of key will do. */
+  readonly needs: string;
   readonly status: number;
-  readonly body?: object;
+  readonly body?: (targets: Targets) => object;
 }
 
-/** Deleting comes last: it ends the tenant the other routes are tried on. */
+const RENAMED = () => ({ name: 'Renamed' });
+const RIGHTS = { name: 'Made', permissions: ['token:read'] };
+
+/** Every route, written out again. Deleting the tenant comes last: it ends what the other routes are tried on. */
 const ROUTES: readonly Route[] = [
-  { method: 'GET', path: '/permissions', needs: undefined, status: 200 },
+  { method: 'GET', path: '/permissions', needs: 'any key', status: 200 },
   { method: 'GET', path: '/logs', needs: 'log:read', status: 200 },
   { method: 'GET', path: '/logs/entity-types', needs: 'log:read', status: 200 },
   { method: 'GET', path: '/tenants/self', needs: 'tenant:read', status: 200 },
   { method: 'GET', path: '/tenants/self/reports/usage', needs: 'report:read', status: 200 },
-  { method: 'PUT', path: '/tenants/self', needs: 'tenant:update', status: 200, body: { name: 'Renamed' } },
+  { method: 'PUT', path: '/tenants/self', needs: 'tenant:update', status: 200, body: RENAMED },
+  { method: 'GET', path: '/applications', needs: 'application:read', status: 200 },
+  {
+    ...{ method: 'POST', path: '/applications', needs: 'application:create', status: 201 },
+    body: () => ({ ...RIGHTS, type: 'private' }),
+  },
+  { method: 'GET', path: '/applications/key', needs: 'any application key', status: 200 },
+  { method: 'GET', path: '/applications/:id', needs: 'application:read', status: 200 },
+  { method: 'PUT', path: '/applications/:id', needs: 'application:update', status: 200, body: () => RIGHTS },
+  { method: 'POST', path: '/applications/:id/regenerate', needs: 'application:update', status: 200 },
+  { method: 'GET', path: '/applications/:id/keys', needs: 'application:read', status: 200 },
+  { method: 'POST', path: '/applications/:id/keys', needs: 'application:update', status: 201 },
+  { method: 'GET', path: '/applications/:id/keys/:key_id', needs: 'application:read', status: 200 },
+  { method: 'DELETE', path: '/applications/:id/keys/:key_id', needs: 'application:update', status: 204 },
+  { method: 'DELETE', path: '/applications/:id', needs: 'application:delete', status: 204 },
+  { method: 'GET', path: '/application-templates', needs: 'any key', status: 200 },
+  { method: 'GET', path: '/application-templates/:id', needs: 'any key', status: 200 },
+  { method: 'GET', path: '/tokens', needs: 'token:read', status: 200 },
+  { method: 'POST', path: '/tokens', needs: 'token:create', status: 201, body: () => ({ data: 'made' }) },
+  { method: 'GET', path: '/tokens/:id', needs: 'token:read', status: 200 },
+  { method: 'PATCH', path: '/tokens/:id', needs: 'token:update', status: 200, body: () => ({ data: 'changed' }) },
+  { method: 'POST', path: '/tokens/search', needs: 'token:search', status: 200, body: () => ({ query: '' }) },
+  { method: 'GET', path: '/v2/tokens', needs: 'token:read', status: 200 },
+  { method: 'POST', path: '/v2/tokens/search', needs: 'token:search', status: 200, body: () => ({ query: '' }) },
+  { method: 'POST', path: '/tokenize', needs: 'token:create', status: 200, body: () => ({ a: 'made' }) },
+  {
+    ...{ method: 'POST', path: '/detokenize', needs: 'token:read', status: 200 },
+    body: ({ tokenId }) => [`{{ token: ${tokenId} | json: "$.id" }}`],
+  },
+  { method: 'DELETE', path: '/tokens/:id', needs: 'token:delete', status: 204 },
+  { method: 'POST', path: '/sessions', needs: 'public application key', status: 201 },
+  {
+    ...{ method: 'POST', path: '/sessions/authorize', needs: 'private application key', status: 200 },
+    body: ({ nonce }) => ({ nonce, permissions: ['token:read'] }),
+  },
   { method: 'DELETE', path: '/tenants/self', needs: 'tenant:delete', status: 204 },
 ];
+const ON_THE_TENANT = ROUTES.slice(0, -1);
 
 const PAIRS = Object.keys(HOLDERS).flatMap((permission) => TYPES.map((type) => ({ permission, type })));
+const TOKEN_PERMISSIONS = Object.keys(HOLDERS).filter((permission) => permission.startsWith('token:'));
 const isAllowed = (permission: string, type: ApplicationType) => HOLDERS[permission]?.includes(type) ?? false;
+
+/** What the holder of these may do, by the table above. */
+function isOpen({ needs }: Route, holder: ApplicationType | 'session', permissions: readonly string[]): boolean {
+  if (needs === 'any key') return true;
+  if (needs === 'any application key') return holder !== 'session';
+  if (needs.endsWith('application key')) return needs.startsWith(holder);
+  return permissions.includes(needs);
+}
 
 describe('authorization', () => {
   let app: TestApp;
+  let tenant: TestTenant;
+  let templateId: string;
+  let privateKey: string;
+  let publicKey: string;
+  let lasting: Targets;
   before(async () => {
     app = await startTestApp();
+    tenant = await app.makeTenant();
+    const reveal = { priority: 1, container: '/', transform: 'reveal', permissions: TOKEN_PERMISSIONS } as const;
+    privateKey = await app.makeKey(tenant.id, 'private', TOKEN_PERMISSIONS, [reveal]);
+    publicKey = await app.makeKey(tenant.id, 'public', ['token:create']);
+    templateId = (await app.call('GET', '/application-templates', { key: tenant.key })).json[0].id;
+    lasting = await makeTargets();
   });
   after(() => app.close());
 
-  /** The tenant and its log as stored, as one text. */
-  async function stored({ id }: TestTenant): Promise<string> {
-    const found = await app.db.owner.query(
-      `SELECT to_jsonb(t) AS tenant, (SELECT jsonb_agg(l ORDER BY created_at, id) FROM logs l WHERE tenant_id = t.id) AS logs,
-              (SELECT jsonb_agg(k ORDER BY kind) FROM tenant_keys k WHERE tenant_id = t.id) AS keys
-       FROM tenants t WHERE id = $1`,
-      [id],
-    );
-    return JSON.stringify(found.rows);
+  async function makeTargets(): Promise<Targets> {
+    const { id: applicationId } = await app.makeApplication(tenant.id, 'private', ['token:read']);
+    const post = async (key: string, path: string, body = {}) => (await app.call('POST', path, { key, body })).json;
+    const { id: keyId } = await post(tenant.key, `/applications/${applicationId}/keys`);
+    const { id: tokenId } = await post(privateKey, '/tokens', { data: 'target', mask: 'shown' });
+    const { nonce } = await post(publicKey, '/sessions');
+    return { applicationId, keyId, tokenId, nonce };
+  }
+
+  async function makeSessionKey(authorizer: string, permissions: readonly string[]): Promise<string> {
+    const { json } = await app.call('POST', '/sessions', { key: publicKey });
+    const body = { nonce: json.nonce, permissions };
+    assert.equal((await app.call('POST', '/sessions/authorize', { key: authorizer, body })).status, 200);
+    return json.session_key;
+  }
+
+  function call({ method, path, body }: Route, key: string | undefined, targets: Targets, raw?: string) {
+    const isOfTemplate = path.startsWith('/application-templates');
+    const id = path.startsWith('/tokens') ? targets.tokenId : targets.applicationId;
+    const address = path.replace(':id', isOfTemplate ? templateId : id).replace(':key_id', targets.keyId);
+    const sent = raw === undefined ? body && { body: body(targets) } : { raw };
+    return app.call(method, address, { ...(key !== undefined && { key }), ...sent });
+  }
+
+  /** Tries every route: what is closed first, all of it without a trace, then what is open. */
+  async function tryAll(key: string, holder: ApplicationType | 'session', permissions: readonly string[]) {
+    const untouched = await storedDigest(app, tenant);
+    const closed = ROUTES.filter((one) => !isOpen(one, holder, permissions));
+    const refusals = await Promise.all(closed.map((route) => call(route, key, lasting)));
+    closed.forEach(({ method, path, needs }, n) => {
+      const isAboutKeys = needs.endsWith('key');
+      const code = isAboutKeys ? 'wrong_application_type' : 'permission_denied';
+      assert.deepEqual([refusals[n]?.status, refusals[n]?.json.code], [403, code], `${method} ${path}`);
+      if (!isAboutKeys) assert.match(refusals[n]?.json.detail, new RegExp(`\\b${needs}\\b`));
+    });
+    assert.equal(await storedDigest(app, tenant), untouched, 'a refused request changed something');
+    for (const route of ON_THE_TENANT.filter((one) => isOpen(one, holder, permissions))) {
+      const isSpent = route.method !== 'GET' && !['/sessions', '/tokens', '/tokenize'].includes(route.path);
+      const targets = isSpent ? await makeTargets() : lasting;
+      assert.equal((await call(route, key, targets)).status, route.status, `${route.method} ${route.path}`);
+    }
   }
 
   /** An application that nobody could make through the product, with a valid seal all the same. */
@@ -95,42 +195,95 @@ describe('authorization', () => {
     assert.equal(PAIRS.filter(({ permission, type }) => isAllowed(permission, type)).length, 32);
   });
 
+  it('has a line for every route of the product, with what the route itself asks for', () => {
+    const lines = ROUTES.map(({ method, path, needs, status }) => `${method} ${path} ${needs} ${status}`);
+    const routes = idleRoutes(app).map(
+      ({ method, path, permission, status }) => `${method} ${path} ${permission} ${status}`,
+    );
+    assert.deepEqual(lines.sort(), routes.sort());
+  });
+
   for (const { permission, type } of PAIRS) {
-    const opens = isAllowed(permission, type) ? ROUTES.filter(({ needs }) => needs === permission) : [];
-    const opened = ['GET /permissions', ...opens.map(({ method, path }) => `${method} ${path}`)].join(', ');
+    const held = isAllowed(permission, type) ? [permission] : [];
+    const opens = ROUTES.filter(({ needs }) => held.includes(needs)).map(({ method, path }) => `${method} ${path}`);
+    const opened = ['what any such key opens', ...opens].join(', ');
     it(`403 for a ${type} application with only ${permission} everywhere but on ${opened}`, async () => {
-      const tenant = await app.makeTenant();
       const make = isAllowed(permission, type) ? app.makeKey : smuggleKey;
-      const key = await make(tenant.id, type, [permission]);
-      for (const route of ROUTES) {
-        const { method, path, needs, status, body } = route;
-        const untouched = await stored(tenant);
-        const answer = await app.call(method, path, { key, ...(body && { body }) });
-        if (needs === undefined || opens.includes(route)) {
-          assert.equal(answer.status, status, path);
-          continue;
-        }
-        assert.deepEqual([answer.status, answer.json.code], [403, 'permission_denied'], path);
-        assert.match(answer.json.detail, new RegExp(`\\b${needs}\\b`));
-        assert.equal(await stored(tenant), untouched, `${method} ${path} changed something`);
+      await tryAll(await make(tenant.id, type, [permission]), type, held);
+    });
+  }
+
+  for (const [permission, types] of Object.entries(HOLDERS).filter(([name]) => name.startsWith('token:'))) {
+    for (const type of types) {
+      it(`a rule that gives a ${type} application ${permission} opens what the plain permission opens`, async () => {
+        const rule = { priority: 1, container: '/', transform: 'reveal', permissions: [permission] } as const;
+        await tryAll(await app.makeKey(tenant.id, type, [], [rule]), type, [permission]);
+      });
+    }
+    it(`403 for a session with only ${permission} everywhere but on what that opens`, async () => {
+      await tryAll(await makeSessionKey(privateKey, [permission]), 'session', [permission]);
+    });
+
+    it(`403 everywhere for a session given ${permission} by an application that does not hold it`, async () => {
+      const [other = ''] = TOKEN_PERMISSIONS.filter((name) => name !== permission);
+      const authorizer = await app.makeKey(tenant.id, 'private', [other]);
+      const { json } = await app.call('POST', '/sessions', { key: publicKey });
+      const body = { nonce: json.nonce, permissions: [permission] };
+      await app.call('POST', '/sessions/authorize', { key: authorizer, body });
+      await tryAll(json.session_key, 'session', []);
+    });
+  }
+
+  it('403 everywhere for a session nobody has authorized yet', async () => {
+    const { json } = await app.call('POST', '/sessions', { key: publicKey });
+    await tryAll(json.session_key, 'session', []);
+  });
+
+  it('204 for ending the tenant with tenant:delete alone', async () => {
+    const doomed = await app.makeTenant();
+    const key = await app.makeKey(doomed.id, 'management', ['tenant:delete']);
+    assert.equal((await app.call('DELETE', '/tenants/self', { key })).status, 204);
+  });
+
+  for (const type of TYPES) {
+    it(`success everywhere it may go for a ${type} application with every permission it may hold`, async () => {
+      const permissions = Object.keys(HOLDERS).filter((permission) => isAllowed(permission, type));
+      const key = await app.makeKey(tenant.id, type, permissions);
+      const closed = ROUTES.filter((route) => !isOpen(route, type, permissions));
+      for (const route of closed) assert.equal((await call(route, key, lasting)).status, 403, route.path);
+      for (const route of ON_THE_TENANT.filter((one) => !closed.includes(one))) {
+        const { status } = await call(route, key, await makeTargets());
+        assert.equal(status, route.status, `${route.method} ${route.path}`);
       }
     });
   }
 
-  it('200 and 204 everywhere for a management application with every permission it may hold', async () => {
-    const { key } = await app.makeTenant();
-    for (const { method, path, status, body } of ROUTES) {
-      assert.equal((await app.call(method, path, { key, ...(body && { body }) })).status, status, path);
+  it('401 on every route without a key and with one that is none', async () => {
+    for (const route of ROUTES) {
+      for (const key of [undefined, 'x', `key_mgt_${'0'.repeat(32)}`]) {
+        assert.equal((await call(route, key, lasting)).status, 401, `${route.method} ${route.path}`);
+      }
     }
   });
 
   it('403 before the body is looked at: a caller without the right learns nothing about its input', async () => {
-    const tenant = await app.makeTenant();
     const key = await app.makeKey(tenant.id, 'management', ['tenant:read']);
-    const answer = await app.call('PUT', '/tenants/self', { key, raw: '{' });
-    assert.equal(answer.json.code, 'permission_denied');
-    const badQuery = await app.call('GET', '/logs?size=0', { key });
-    assert.equal(badQuery.json.code, 'permission_denied');
+    for (const route of ROUTES.filter(({ method, needs }) => method !== 'GET' && needs !== 'tenant:read')) {
+      const { json } = await call(route, key, lasting, '{');
+      assert.match(json.code, /^(permission_denied|wrong_application_type)$/, route.path);
+    }
+    assert.equal((await app.call('GET', '/logs?size=0', { key })).json.code, 'permission_denied');
+    assert.equal((await app.call('GET', '/tokens?size=0', { key })).json.code, 'permission_denied');
+  });
+
+  it('403 before existence is looked at: a caller without the right learns no id', async () => {
+    const key = await app.makeKey(tenant.id, 'management', ['tenant:read']);
+    const nothing = { applicationId: newId(), keyId: newId(), tokenId: newId(), nonce: 'a'.repeat(22) };
+    for (const route of ROUTES.filter(({ path, needs }) => path.includes(':id') && needs !== 'any key')) {
+      const answers = await Promise.all([call(route, key, lasting), call(route, key, nothing)]);
+      const [there, missing] = answers.map(({ json }) => ({ ...json, trace_id: '' }));
+      assert.deepEqual(missing, there);
+    }
   });
 });
 

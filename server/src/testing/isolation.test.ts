@@ -1,139 +1,25 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import pg from 'pg';
-import { operatorAct } from '../audit/entry.js';
-import type { FieldContext } from '../crypto/envelope.js';
-import { openField, sealField } from '../crypto/envelope.js';
-import { IntegrityError } from '../crypto/integrity-error.js';
-import { countUsage } from '../resources/reports/index.js';
-import { clientConfig, DEFAULT_TIME_BOUNDS } from '../storage/connection.js';
-import { insertBareToken, usageOf } from './bare-tokens.js';
+import { createRouter } from '../http/router.js';
 import { eventually } from './eventually.js';
-import type { Answer, CallOptions } from './http-client.js';
+import { idleRoutes } from './idle-routes.js';
+import type { Pair, Populated } from './isolation-pair.js';
+import { makePair, stored, unknownNames } from './isolation-pair.js';
+import type { Step } from './isolation-walk.js';
+import { leaksIn, sayings, walk } from './isolation-walk.js';
 import type { TestApp, TestTenant } from './test-app.js';
-import { startTestApp } from './test-app.js';
+import { rootKeyOf, startTestApp } from './test-app.js';
+import type { StatementWall } from './walls.js';
+import { functionWallOff, rowSecurityOff, statementWallOff } from './walls.js';
 
-/** Tables that hold nothing of a tenant. Any other table must have a tenant_id and row-level security. */
-const TABLES_WITHOUT_TENANT = ['root_key_check', 'schema_migrations', 'system_keys', 'users'];
-const WORKING_ROLES = ['strongroom_app', 'strongroom_system', 'strongroom_purge'];
-
-interface Pair {
-  readonly a: TestTenant;
-  readonly b: TestTenant;
-  /** Texts that belong to B alone. */
-  readonly secretsOfB: readonly string[];
-}
-
-/** Two tenants with the same kinds of data and not a word in common. */
-async function makePair(app: TestApp): Promise<Pair> {
-  const [a, b] = [await app.makeTenant('Name of A'), await app.makeTenant('Name of B')];
-  for (const [tenant, label, tokens] of [
-    [a, 'of-a', 11],
-    [b, 'of-b', 7_777],
-  ] as const) {
-    const act = { ...operatorAct(Date.now()), sourceAddress: `address-${label}`, traceId: `trace-${label}` };
-    const usage = usageOf({ card: tokens }, [`token-${label}`, `second-${label}`]);
-    await app.database.write(tenant.id, (tx) => countUsage(tx, act, usage));
-    await insertBareToken(app.db, { tenantId: tenant.id, id: `token-${label}`, type: 'card', createdAt: 'now' });
-    await app.db.owner.query(
-      `INSERT INTO logs SELECT $1, now(), gen_random_uuid(), 'user', gen_random_uuid(), 'card', 'entity-' || $2 || n,
-         'read', 'message-' || $2, 'success', 'address-' || $2, 'trace-' || $2 FROM generate_series(1, 30) n`,
-      [tenant.id, label],
-    );
-    await app.call('PUT', '/tenants/self', { key: tenant.key, body: { name: `Name ${label}` } });
-  }
-  const applications = await app.db.owner.query<{ id: string }>('SELECT id FROM applications WHERE tenant_id = $1', [
-    b.id,
-  ]);
-  const secretsOfB = [b.id, b.ownerId, ...applications.rows.map(({ id }) => id), 'of-b', 'of B', '"count":7777'];
-  return { a, b, secretsOfB };
-}
-
-/** Everything stored of a tenant, in every table that could hold it. */
-async function stored(app: TestApp, { id }: TestTenant): Promise<string> {
-  const found = await app.db.owner.query<{ name: string }>(
-    `SELECT relname AS name FROM pg_class c WHERE relkind IN ('r', 'p') AND NOT relispartition
-       AND relnamespace = 'public'::regnamespace AND NOT relname = ANY ($1) ORDER BY relname`,
-    [TABLES_WITHOUT_TENANT],
-  );
-  const parts: string[] = [];
-  for (const { name } of found.rows) {
-    const column = name === 'tenants' ? 'id' : 'tenant_id';
-    const sql = `SELECT to_jsonb(t)::text AS row FROM ${name} t WHERE ${column} = $1 ORDER BY 1`;
-    const { rows } = await app.db.owner.query(sql, [id]);
-    parts.push(`${name} ${rows.length} ${JSON.stringify(rows)}`);
-  }
-  return parts.join('\n');
-}
-
-/** Tries everything the key of A can be used for, with B's names wherever a name fits. */
-async function walk(app: TestApp, { a, b }: Pair): Promise<Answer[]> {
-  const cursorOfB = (await app.call('GET', '/logs?size=5', { key: b.key })).json.pagination.after;
-  const call = (method: string, path: string, options: CallOptions = {}) =>
-    app.call(method, path, { key: a.key, headers: { 'SVC-TENANT-ID': b.id }, ...options });
-  const answers: Answer[] = [];
-  for (const path of [
-    '/permissions',
-    '/logs?size=1000',
-    '/logs?include=details&size=1000',
-    '/logs?page=1&size=1000',
-    '/logs?page=2&size=10',
-    '/logs?entity_type=card&size=1000',
-    `/logs?entity_type=tenant&entity_id=${b.id}&page=1`,
-    `/logs?entity_id=${b.id}`,
-    '/logs?entity_id=entity-of-b1&include=details',
-    `/logs?tenant_id=${b.id}`,
-    '/logs?start_date=2000-01-01&end_date=9999-01-01&size=1000',
-    `/logs?start=${cursorOfB}&size=5`,
-    '/logs/entity-types',
-    '/tenants/self',
-    `/tenants/self?id=${b.id}`,
-    `/tenants/${b.id}`,
-    '/tenants/self/reports/usage',
-    `/tenants/self/reports/usage?tenant_id=${b.id}`,
-  ]) {
-    answers.push(await call('GET', path));
-  }
-  const body = { name: 'Renamed by A', id: b.id, tenant_id: b.id, settings: { fingerprint_tokens: 'true' } };
-  answers.push(await call('PUT', '/tenants/self', { body }), await call('PUT', `/tenants/${b.id}`, { body }));
-  return answers;
-}
-
-function leaksIn(answers: readonly Answer[], secrets: readonly string[]): string[] {
-  return answers.flatMap(({ text }) => secrets.filter((secret) => text.includes(secret)));
-}
-
-async function rowSecurityOff(app: TestApp): Promise<void> {
-  const tables = await app.db.owner.query<{ name: string }>(
-    'SELECT relname AS name FROM pg_class WHERE relrowsecurity',
-  );
-  for (const { name } of tables.rows) await app.db.owner.query(`ALTER TABLE ${name} DISABLE ROW LEVEL SECURITY`);
-}
-
-type Query = (this: unknown, first: unknown, ...rest: unknown[]) => unknown;
-// The driver's method has a dozen overloads; passing every argument on unchanged but the first fits each of them.
-const driver = pg.Client.prototype as unknown as { query: Query };
-const originalQuery = driver.query;
-const widened = new Set<string>();
-
-/** From here on the product's statements no longer ask for one tenant: `tenant_id = $1` holds for every row. */
-function statementWallOff(): void {
-  driver.query = function (this: unknown, first: unknown, ...rest: unknown[]) {
-    if (typeof first !== 'object' || first === null || !('name' in first) || !('text' in first)) {
-      return originalQuery.call(this, first, ...rest);
-    }
-    const text = String(first.text).replaceAll(
-      /(?<![\w.])(?:\w+\.)?(?:tenant_id|id) = \$1(?!\d)/g,
-      '$1::uuid IS NOT NULL',
-    );
-    if (text !== first.text) widened.add(String(first.name));
-    return originalQuery.call(this, { ...first, text }, ...rest);
-  };
-}
-
-function statementWallOn(): void {
-  driver.query = originalQuery;
-}
+/** Statements the walk must have met without their condition: about each of the others a run proves nothing. */
+const WIDENED = [
+  ...['list_logs_', 'count_logs_', 'update_tenant', 'find_tenant_by_id', 'find_token_counts'],
+  ...['list_applications', 'count_applications', 'find_application_by_id', 'lock_application_by_id'],
+  ...['list_api_keys', 'find_session_by_nonce', 'find_kept_answer'],
+  ...['find_tokens', 'lock_tokens', 'update_token', 'delete_tokens', 'delete_token_terms', 'list_token_groups'],
+  ...['find_tokens_by_time_all', 'find_tokens_by_ids_all', 'count_tokens_all', 'count_tokens_by_groups'],
+];
 
 for (const { walls, isRowSecurityOn, areStatementsOn } of [
   { walls: 'both walls', isRowSecurityOn: true, areStatementsOn: true },
@@ -143,43 +29,66 @@ for (const { walls, isRowSecurityOn, areStatementsOn } of [
   describe(`isolation by ${walls}`, () => {
     let app: TestApp;
     let pair: Pair;
+    let wall: StatementWall | undefined;
     before(async () => {
-      if (!areStatementsOn) statementWallOff();
+      if (!areStatementsOn) wall = statementWallOff();
       app = await startTestApp();
+      if (!areStatementsOn) await functionWallOff(app);
       if (!isRowSecurityOn) await rowSecurityOff(app);
       pair = await makePair(app);
     });
     after(async () => {
       await app.close();
-      statementWallOn();
+      wall?.restore();
     });
 
-    it('200, 400 or 404 on a walk with the key of A: nothing of B is shown and nothing of B changes', async () => {
-      const untouched = await stored(app, pair.b);
-      const answers = await walk(app, pair);
-      assert.deepEqual(new Set(answers.map(({ status }) => status)), new Set([200, 400, 404]));
-      assert.deepEqual(leaksIn(answers, pair.secretsOfB), []);
-      assert.equal(await stored(app, pair.b), untouched);
-      if (!areStatementsOn) {
-        for (const name of ['list_logs_', 'count_logs_', 'update_tenant', 'find_token_counts', 'find_tenant_by_id']) {
-          assert.ok(widened.has(name), `${name} was not widened, so this run proves nothing about it`);
-        }
+    it('200 with exactly what A has: its own logs, applications, tokens, totals and report', async () => {
+      const { a, b } = pair;
+      const get = async (path: string, key = a.key) => (await app.call('GET', path, { key })).json;
+      const { data, pagination } = await get('/logs?page=1&size=1000');
+      assert.ok(data.every((row: { tenant_id: string }) => row.tenant_id === a.id));
+      const counted = await app.db.owner.query('SELECT FROM logs WHERE tenant_id = $1', [a.id]);
+      assert.deepEqual([data.length, pagination.total_items], [counted.rowCount, counted.rowCount]);
+      assert.equal((await get('/applications')).pagination.total_items, 3);
+      for (const { privateKey, tokens, key } of [a, b]) {
+        const listed = await get('/tokens?size=100', privateKey);
+        assert.deepEqual([listed.data.length, listed.pagination.total_items], [tokens, tokens]);
+        const search = { key: privateKey, body: { query: 'type:card', size: 100 } };
+        const found = (await app.call('POST', '/tokens/search', search)).json;
+        assert.deepEqual([found.data.length, found.pagination.total_items], [1, 1]);
+        const { token_report } = await get('/tenants/self/reports/usage', key);
+        const { card, token } = token_report.metrics_by_type;
+        // One more was active without being made this month.
+        assert.deepEqual([card.count, token.count, token_report.monthly_active_tokens], [1, tokens - 1, tokens + 1]);
       }
     });
 
-    it('200 with exactly what A has: its own rows, totals and report', async () => {
-      const { key, id } = pair.a;
-      const { json } = await app.call('GET', '/logs?page=1&size=1000', { key });
-      assert.ok(json.data.every((row: { tenant_id: string }) => row.tenant_id === id));
-      const counted = await app.db.owner.query('SELECT FROM logs WHERE tenant_id = $1', [id]);
-      assert.deepEqual([json.data.length, json.pagination.total_items], [counted.rowCount, counted.rowCount]);
-      const { token_report } = (await app.call('GET', '/tenants/self/reports/usage', { key })).json;
-      assert.deepEqual([token_report.metrics_by_type.card.count, token_report.monthly_active_tokens], [11, 2]);
+    it('a walk with the keys of A shows nothing of B and changes nothing of B, on every route', async () => {
+      const untouched = await stored(app, pair.b);
+      const steps = await walk(app, pair.a, pair.b.names);
+      assert.deepEqual(leaksIn(steps, pair.secretsOfB), []);
+      const statuses = new Set(steps.map(({ answer }) => answer.status));
+      assert.deepEqual([...statuses].sort(), [200, 201, 204, 400, 404]);
+      assert.equal(await stored(app, pair.b), untouched);
+      const missing = WIDENED.filter((name) => wall && !wall.widened.has(name));
+      assert.deepEqual(missing, [], 'not widened, so this run proves nothing about them');
+      const walked = new Set(steps.map(routeOf(app)));
+      // That one ends the tenant, further down.
+      walked.add('DELETE /tenants/self');
+      const forgotten = namesOf(app).filter((route) => !walked.has(route));
+      assert.deepEqual(forgotten, []);
+    });
+
+    it('the answer is the same for what B has and for what nobody has', async () => {
+      const { a, b } = await makePair(app);
+      const nobody = unknownNames();
+      const told = sayings(await walk(app, a, nobody), nobody);
+      assert.deepEqual(sayings(await walk(app, a, b.names), b.names), told);
     });
 
     // A merged batch has both tenants in its scope, so there row-level security alone cannot tell them apart.
     if (areStatementsOn) {
-      it('200 for writes of both at once: each changes its own tenant', async () => {
+      it('200 and 201 for writes of both at once: each changes its own tenant and makes its own tokens', async () => {
         const { a, b } = await makePair(app);
         const rename = ({ key }: TestTenant, name: string) => app.call('PUT', '/tenants/self', { key, body: { name } });
         const answers = await Promise.all(
@@ -187,6 +96,23 @@ for (const { walls, isRowSecurityOn, areStatementsOn } of [
         );
         const seen = new Set(answers.map(({ json }) => `${json.id} ${json.name}`));
         assert.deepEqual(seen, new Set([`${a.id} Only A`, `${b.id} Only B`]));
+        const make = (tenant: Populated, n: number) => {
+          const body = { id: `same-${n}`, data: `of ${tenant.id}`, deduplicate_token: true };
+          return app.call('POST', '/tokens', { key: tenant.privateKey, body });
+        };
+        const made = await Promise.all(Array.from({ length: 10 }, (_, n) => [make(a, n), make(b, n)]).flat());
+        for (const { status, json } of made) assert.deepEqual([status, json.data], [201, `of ${json.tenant_id}`]);
+        const holders = new Set(made.map(({ json }) => `${json.tenant_id} ${json.id}`));
+        assert.equal(holders.size, 2, 'one token a tenant stands for the value, and its id is the tenant’s own');
+        const remove = ({ privateKey }: Populated, id: string) =>
+          app.call('DELETE', `/tokens/${id}`, { key: privateKey });
+        const idOf = (tenant: Populated) => made.find(({ json }) => json.tenant_id === tenant.id)?.json.id;
+        const gone = await Promise.all([remove(a, idOf(a)), make(b, 10)]);
+        assert.deepEqual(
+          gone.map(({ status }) => status),
+          [204, 201],
+        );
+        assert.equal((await app.call('GET', `/tokens/${idOf(b)}`, { key: b.privateKey })).status, 200);
       });
     }
 
@@ -196,161 +122,86 @@ for (const { walls, isRowSecurityOn, areStatementsOn } of [
       // The tenant's own row stays a while as a tombstone.
       await eventually('A is purged', async () => !/^(?!tenants )\w+ [1-9]/m.test(await stored(app, pair.a)));
       assert.equal(await stored(app, pair.b), untouched);
-      assert.equal((await app.call('GET', '/tenants/self', { key: pair.b.key })).json.name, 'Name of-b');
+      for (const key of [pair.a.key, pair.a.privateKey, pair.a.publicKey, pair.a.sessionKey]) {
+        assert.equal((await app.call('GET', '/permissions', { key })).status, 401);
+      }
+      assert.equal((await app.call('GET', '/tenants/self', { key: pair.b.key })).json.name, 'Name bravo');
+      const token = await app.call('GET', `/tokens/${pair.b.names.alias}`, { key: pair.b.privateKey });
+      assert.equal(token.json.data, 'data-bravo');
     });
   });
 }
 
-describe('isolation without any wall', () => {
-  it('leaks: the walk above can fail', async () => {
-    statementWallOff();
-    const app = await startTestApp();
-    try {
-      await rowSecurityOff(app);
-      const pair = await makePair(app);
-      const untouched = await stored(app, pair.b);
-      const leaks = new Set(leaksIn(await walk(app, pair), pair.secretsOfB));
-      assert.ok(leaks.has(pair.b.id) && leaks.has('of-b'), `only ${[...leaks].join()} leaked`);
-      assert.notEqual(await stored(app, pair.b), untouched);
-    } finally {
-      await app.close();
-      statementWallOn();
-    }
-  });
-});
+/** Routes on which nothing of another tenant can be named, or whose answer alone does not tell. */
+const TELLING_NOTHING = [
+  ...['GET /permissions', 'GET /logs/entity-types', 'GET /application-templates', 'GET /application-templates/:id'],
+  ...['GET /applications/key', 'POST /applications', 'POST /sessions'],
+  ...['GET /tenants/self/reports/usage', 'PUT /tenants/self', 'DELETE /tenants/self'],
+];
 
-describe('what the database itself refuses', () => {
+describe('isolation without any wall', () => {
+  let first: TestApp;
   let app: TestApp;
+  let wall: StatementWall;
   let pair: Pair;
-  let client: pg.Client;
-  let tables: { name: string; has_tenant: boolean; is_enabled: boolean; is_forced: boolean; is_partition: boolean }[];
+  let walled: Step[];
   before(async () => {
-    app = await startTestApp();
-    pair = await makePair(app);
-    client = new pg.Client(clientConfig(app.db.target, DEFAULT_TIME_BOUNDS));
-    await client.connect();
-    const found = await app.db.owner.query(
-      `SELECT relname AS name, relrowsecurity AS is_enabled, relforcerowsecurity AS is_forced,
-              relispartition AS is_partition,
-              EXISTS (SELECT FROM pg_attribute WHERE attrelid = c.oid AND attname = 'tenant_id') AS has_tenant
-       FROM pg_class c WHERE relkind IN ('r', 'p') AND relnamespace = 'public'::regnamespace ORDER BY relname`,
-    );
-    tables = found.rows;
+    first = await startTestApp();
+    const other = await makePair(first);
+    walled = await walk(first, other.a, other.b.names);
+    pair = await makePair(first);
+    await rowSecurityOff(first);
+    await functionWallOff(first);
+    wall = statementWallOff();
+    // Statements are prepared once a connection, so the open ones would stay as they are.
+    app = await startTestApp({ beside: { db: first.db, rootKey: rootKeyOf(first) } });
   });
   after(async () => {
-    await client.end();
     await app.close();
+    wall.restore();
+    await first.close();
   });
 
-  /** Runs one statement in a role and a scope, and undoes it. */
-  async function as(role: string, scope: string, sql: string, values: unknown[] = []): Promise<pg.QueryResult> {
-    await client.query('BEGIN');
-    try {
-      await client.query(`SELECT set_config('role', $1, true), set_config('strongroom.tenants', $2, true)`, [
-        role,
-        scope,
-      ]);
-      return await client.query(sql, values);
-    } finally {
-      await client.query('ROLLBACK');
-    }
-  }
-
-  it('the login reads no table as long as it has taken on no role', async () => {
-    for (const { name } of tables) {
-      await assert.rejects(client.query(`SELECT FROM ${name}`), { code: '42501' }, name);
-    }
+  it('a report counts what is not the tenant’s: the figures above can be wrong', async () => {
+    const { json } = await app.call('GET', '/tenants/self/reports/usage', { key: pair.a.key });
+    assert.notEqual(json.token_report.metrics_by_type.token.count, pair.a.tokens - 1);
+    assert.notEqual(json.token_report.monthly_active_tokens, pair.a.tokens + 1);
   });
 
-  it('the app role sees no tenant data without a scope and only its own with one', async () => {
-    for (const { name } of tables.filter((table) => table.has_tenant && !table.is_partition)) {
-      assert.equal((await as('strongroom_app', '', `SELECT FROM ${name}`)).rowCount, 0, name);
-      const seen = await as('strongroom_app', pair.a.id, `SELECT DISTINCT tenant_id FROM ${name}`);
-      assert.deepEqual(seen.rows, [{ tenant_id: pair.a.id }], name);
-    }
-    assert.deepEqual((await as('strongroom_app', pair.a.id, 'SELECT id FROM tenants')).rows, [{ id: pair.a.id }]);
-    await assert.rejects(as('strongroom_app', '*', 'SELECT FROM logs'));
-  });
-
-  it('the app role changes nothing outside its scope and moves nothing out of it', async () => {
-    const { a, b } = pair;
-    assert.equal((await as('strongroom_app', a.id, `UPDATE tenants SET name = 'x' WHERE id = $1`, [b.id])).rowCount, 0);
-    for (const sql of [
-      'UPDATE applications SET tenant_id = $1',
-      'UPDATE tokens SET tenant_id = $1',
-      `INSERT INTO token_groups VALUES ($1, $1, 9, 'card', '{/pci/high/}', 1)`,
-      `INSERT INTO logs VALUES ($1, now(), gen_random_uuid(), NULL, NULL, 'card', 'e', 'read', 'm', 'success')`,
-    ]) {
-      await assert.rejects(as('strongroom_app', a.id, sql, [b.id]), { code: '42501' }, sql);
-    }
-  });
-
-  it('the app role never changes or removes a log', async () => {
-    for (const sql of [`UPDATE logs SET message = 'x'`, 'DELETE FROM logs', 'TRUNCATE logs']) {
-      await assert.rejects(as('strongroom_app', pair.a.id, sql), { code: '42501' }, sql);
-    }
-  });
-
-  it('the system role reads identities alone and changes none of them', async () => {
-    for (const name of ['logs', 'tenant_keys', 'tokens', 'token_groups', 'active_tokens', 'active_token_counts']) {
-      await assert.rejects(as('strongroom_system', pair.a.id, `SELECT FROM ${name}`), { code: '42501' }, name);
-    }
-    for (const name of ['tenants', 'applications', 'api_keys']) {
-      await assert.rejects(as('strongroom_system', '', `DELETE FROM ${name}`), { code: '42501' }, name);
-    }
-  });
-
-  it('every table of tenant data has row-level security, forced, and none was forgotten', () => {
-    const guarded = tables.filter((table) => !table.is_partition && !TABLES_WITHOUT_TENANT.includes(table.name));
-    for (const table of guarded) {
-      assert.ok(table.has_tenant || table.name === 'tenants', `${table.name} names no tenant`);
-      assert.deepEqual([table.is_enabled, table.is_forced], [true, true], table.name);
-    }
-    assert.ok(guarded.length >= 9);
-  });
-
-  it('a partition is reached through its table alone: no role has a right on it', async () => {
-    const partitions = tables.filter((table) => table.is_partition);
-    assert.ok(partitions.length > 0);
-    for (const role of [...WORKING_ROLES, 'public', 'strongroom']) {
-      for (const { name } of partitions) {
-        const held = await app.db.owner.query(
-          `SELECT has_table_privilege($1, $2, 'SELECT, INSERT, UPDATE, DELETE, TRUNCATE') AS is_held`,
-          [role, name],
-        );
-        assert.equal(held.rows[0]?.is_held, false, `${role} on ${name}`);
-      }
-    }
-  });
-
-  it('no role the service takes on can sign in, inherit or look past row-level security', async () => {
-    const roles = await app.db.owner.query(
-      `SELECT rolname FROM pg_roles WHERE rolname = ANY ($1) AND NOT (rolcanlogin OR rolsuper OR rolbypassrls OR rolinherit)`,
-      [WORKING_ROLES],
+  it('every route tells or does something else: the walk above can fail on each of them', async () => {
+    const untouched = await stored(app, pair.b);
+    const steps = await walk(app, pair.a, pair.b.names);
+    const nameOf = routeOf(app);
+    const telling = steps.filter((step, n) => {
+      const isLeaking = leaksIn([step], pair.secretsOfB).length > 0;
+      return isLeaking || step.answer.status !== walled[n]?.answer.status;
+    });
+    const told = new Set(telling.map(nameOf));
+    assert.deepEqual(
+      namesOf(app)
+        .filter((route) => !told.has(route))
+        .sort(),
+      [...TELLING_NOTHING].sort(),
     );
-    assert.equal(roles.rowCount, WORKING_ROLES.length);
-  });
-
-  it('a sealed record opens for its own tenant alone', async () => {
-    const { keyring } = app.keyStore;
-    const [keysOfA, keysOfB] = [await keyring.forTenant(pair.a.id), await keyring.forTenant(pair.b.id)];
-    const context: FieldContext = { tenantId: pair.a.id, kind: 'token', entityId: 't', field: 'data', dataVersion: 1 };
-    const record = sealField(keysOfA, context, Buffer.from('secret of A'));
-    assert.equal(openField(keysOfA, context, record).toString(), 'secret of A');
-    assert.throws(() => openField(keysOfB, { ...context, tenantId: pair.b.id }, record), IntegrityError);
-    assert.throws(() => openField(keysOfB, context, record));
-    assert.throws(() => openField(keysOfA, { ...context, entityId: 'u' }, record), IntegrityError);
-  });
-
-  it('a wrapped key copied from another tenant does not open: 503 for that tenant, the other goes on', async () => {
-    const { keyring } = app.keyStore;
-    await app.db.owner.query(
-      `UPDATE tenant_keys AS t SET wrapped = o.wrapped FROM tenant_keys o
-       WHERE t.tenant_id = $1 AND o.tenant_id = $2 AND o.kind = t.kind`,
-      [pair.a.id, pair.b.id],
-    );
-    keyring.clear();
-    await assert.rejects(keyring.forTenant(pair.a.id), { code: 'storage_unavailable' });
-    assert.equal((await keyring.forTenant(pair.b.id)).tenantId, pair.b.id);
+    const leaks = leaksIn(steps, pair.secretsOfB).join('\n');
+    for (const name of [pair.b.id, pair.b.names.applicationId, pair.b.names.keyId, 'message-bravo']) {
+      assert.ok(leaks.includes(name), `${name} did not leak`);
+    }
+    assert.ok(!leaks.includes(pair.b.names.dataValue), 'what is sealed opens for its own tenant alone, all the same');
+    const now = await stored(app, pair.b);
+    for (const table of ['tenants', 'applications', 'api_keys', 'sessions']) {
+      const lineOf = (text: string) => text.split('\n').find((line) => line.startsWith(`${table} `));
+      assert.notEqual(lineOf(now), lineOf(untouched), `${table} did not change`);
+    }
   });
 });
+
+function namesOf(app: TestApp): string[] {
+  return idleRoutes(app).map(({ method, path }) => `${method} ${path}`);
+}
+
+/** The route a step of the walk went through, if there is one. */
+function routeOf(app: TestApp): (step: Step) => string | undefined {
+  const router = createRouter(idleRoutes(app).map((route) => ({ ...route, target: `${route.method} ${route.path}` })));
+  return ({ request: { method, path } }) => router(path.split('?')[0] ?? '')?.byMethod.get(method);
+}

@@ -79,12 +79,12 @@ export interface ApplicationFilter {
   readonly nowMs: number;
 }
 
-const MATCHES = `tenant_id = $1 AND ($2::uuid[] IS NULL OR id = ANY ($2::uuid[]))
+const MATCHES = `($2::uuid[] IS NULL OR id = ANY ($2::uuid[]))
      AND ($3::text[] IS NULL OR type = ANY ($3::text[])) AND ${IS_ALIVE('$4')}`;
 
 const LIST_APPLICATIONS = statement<ApplicationRow>(
   'list_applications',
-  `SELECT ${COLUMNS} FROM applications WHERE ${MATCHES}
+  `SELECT ${COLUMNS} FROM applications WHERE tenant_id = $1 AND ${MATCHES}
    ORDER BY created_at DESC, id DESC LIMIT $5::bigint OFFSET $6::bigint`,
 );
 
@@ -99,7 +99,7 @@ export async function listApplications(
 
 const COUNT_APPLICATIONS = statement<{ total: string }>(
   'count_applications',
-  `SELECT count(*) AS total FROM applications WHERE ${MATCHES}`,
+  `SELECT count(*) AS total FROM applications WHERE tenant_id = $1 AND ${MATCHES}`,
 );
 
 export async function countApplications(tx: TenantTx, { ids, types, nowMs }: ApplicationFilter): Promise<number> {

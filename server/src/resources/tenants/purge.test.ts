@@ -59,6 +59,22 @@ describe('the purge of deleted tenants', () => {
     await add(`INSERT INTO active_tokens SELECT $1, '2030-01-01', 't' || n FROM generate_series(1, $2::int) n`);
     await add(`INSERT INTO token_groups SELECT $1, $1, n, 'card', '{/pci/high/}', $2 / 2 FROM generate_series(0, 1) n`);
     await add(`INSERT INTO active_token_counts SELECT $1, '2030-01-01', n, $2 / 2 FROM generate_series(0, 1) n`);
+    await add(
+      `INSERT INTO token_terms SELECT $1, '\\x00', '2030-01-31', gen_random_uuid() FROM generate_series(1, $2::int)`,
+    );
+    await add(
+      `INSERT INTO token_claims SELECT $1, 'card', int4send(n), 't' || n FROM generate_series(1, $2::int / 100) n`,
+    );
+    await add(
+      `INSERT INTO idempotency_keys SELECT $1, int4send(n), 201, '\\x00', '2030-02-01' FROM generate_series(1, $2::int / 100) n`,
+    );
+    await add(
+      `INSERT INTO key_rotations SELECT $1, n, 'tokens', 't', '2030-01-31' FROM generate_series(1, $2::int / 1000) n`,
+    );
+    await add(`INSERT INTO sessions (tenant_id, id, hash, nonce_hash, created_by, authorized_by, mac, expires_at, created_at)
+               SELECT $1, gen_random_uuid(), int4send(n), int4send(n), a.id, CASE WHEN n % 2 = 0 THEN a.id END, '\\x00',
+                      '2030-02-01', '2030-01-31'
+               FROM generate_series(1, $2::int / 100) n, (SELECT id FROM applications WHERE tenant_id = $1 LIMIT 1) a`);
     await add(`INSERT INTO logs (tenant_id, created_at, id, entity_type, entity_id, operation, message, outcome)
                SELECT $1, '2030-01-31 23:00+00'::timestamptz + n * interval '2 s', gen_random_uuid(),
                       'card', 't' || n, 'create', 'Token created', 'success' FROM generate_series(1, $2::int) n`);

@@ -311,7 +311,10 @@ describe('tenants', () => {
       assert.deepEqual(await ask(), [401, 401, 401, 401]);
       assert.equal((await remove(tenant.key)).json.code, 'invalid_api_key');
       assert.equal(await keysOf(tenant.id), 0);
-      await assert.rejects(app.keyStore.keyring.forTenant(tenant.id), 'stored data must be unreadable at once');
+      await assert.rejects(
+        async () => app.keyStore.keyring.forTenant(tenant.id),
+        'stored data must be unreadable at once',
+      );
     });
 
     it('204 leaves every other tenant as it was', async () => {

@@ -224,6 +224,20 @@ describe('what is over', () => {
     assert.equal(await find('metadata.a:c'), 1);
   });
 
+  it('a fingerprint made of the code goes with it, and does not stand in the way of a change', async () => {
+    await fresh();
+    const make = { type: 'card', data: CARD, fingerprint_expression: '{{ data.number }}{{ data.cvc }}' };
+    const { id, fingerprint } = await vault.make(make);
+    const other = await vault.make({ ...make, fingerprint_expression: '{{ data.number }}' });
+    assert.equal(typeof fingerprint, 'string');
+    vault.clock.advance(HOUR_MS);
+    await sweepOnce();
+    assert.equal((await get(id)).json.fingerprint, undefined);
+    assert.equal((await get(other.id)).json.fingerprint, other.fingerprint);
+    const patched = await vault.send('PATCH', pathOf(id), { metadata: { a: 'c' } });
+    assert.equal(patched.status, 200, patched.text);
+  });
+
   it('a damaged card does not keep the sweeper from the codes of others', async () => {
     await fresh();
     const damaged = await vault.make({ type: 'card', data: CARD });

@@ -34,15 +34,12 @@ export function sweepCvcs({ database, opener, expressions }: SweepOptions, nowMs
   return sweep(database, 'cvc_expires_at', nowMs, async (tx, tenantId) => {
     const keys = await opener.keysOf(tenantId);
     const rows = await lockDueTokens(tx, 'cvc_expires_at', nowMs, BATCH_ROWS);
-    let done = 0;
-    for (const row of rows) {
-      const token = opener.tryOpen(keys, row);
-      // What does not open was reported, and its code cannot be read by anybody.
-      if (token === undefined) continue;
+    // What does not open was reported, and its code cannot be read by anybody.
+    const tokens = await opener.openIntact(tenantId, rows);
+    for (const token of tokens) {
       await writeChange(tx, operatorAct(nowMs), token, forgetCvc(keys, expressions, token), 'token_cvc_removed');
-      done += 1;
     }
-    return done;
+    return tokens.length;
   });
 }
 

@@ -38,13 +38,16 @@ function keyColumns(keys: readonly TokenKey[]): Value[] {
   return [sorted.map(({ tenantId }) => tenantId), sorted.map(({ id }) => id)];
 }
 
+/** A range of one id, in order: only the primary key gives that, whatever the server believes about the table. */
+const BY_KEY = 't.tenant_id = given.tenant_id AND t.id >= given.id AND t.id <= given.id';
+
 function findTokens(name: string, lock: string): Bulk<TokenKey, TokenRow, FoundTokens> {
   return {
     statement: statement(
       name,
       `SELECT ${TOKEN_COLUMNS} FROM unnest($1::uuid[], $2::text[]) AS given (tenant_id, id)
        CROSS JOIN LATERAL (SELECT ${TOKEN_COLUMNS} FROM tokens AS t
-                           WHERE t.tenant_id = given.tenant_id AND t.id = given.id LIMIT 1 ${lock}) AS t`,
+                           WHERE ${BY_KEY} ORDER BY t.id LIMIT 1 ${lock}) AS t`,
     ),
     order: ORDER.find,
     values: keyColumns,
@@ -225,9 +228,11 @@ export async function releaseClaim(
 
 const UPDATE_TOKEN = statement<{ id: string }>(
   'update_token',
-  `UPDATE tokens SET group_id = $3, modified_by = $4, modified_at = $5, expires_at = $6, cvc_expires_at = $7,
+  `UPDATE tokens AS u SET group_id = $3, modified_by = $4, modified_at = $5, expires_at = $6, cvc_expires_at = $7,
      fingerprint = $8, terms = $9, data_version = $10, sealed = $11
-   WHERE tenant_id = $1 AND id = $2 AND data_version = $12 RETURNING id`,
+   FROM (SELECT t.ctid AS place FROM (SELECT $1::uuid AS tenant_id, $2::text AS id) AS given
+         CROSS JOIN LATERAL (SELECT t.ctid FROM tokens AS t WHERE ${BY_KEY} ORDER BY t.id LIMIT 1) AS t) AS found
+   WHERE u.tenant_id = $1 AND u.ctid = found.place AND u.data_version = $12 RETURNING u.id`,
 );
 
 /** A lock does not part changes that share a transaction; the version does. */
@@ -256,9 +261,13 @@ function overtaken(): Overtaken {
 const DELETE_TOKENS: Bulk<TokenRow, RowName, ReadonlySet<TokenRow>> = {
   statement: statement(
     'delete_tokens',
-    `DELETE FROM tokens AS t USING unnest($1::uuid[], $2::text[], $3::int[]) AS given (tenant_id, id, data_version)
-     WHERE t.tenant_id = given.tenant_id AND t.id = given.id AND t.data_version = given.data_version
-     RETURNING t.tenant_id, t.id`,
+    `DELETE FROM tokens AS d
+     USING (SELECT t.tenant_id, t.place, given.data_version
+            FROM unnest($1::uuid[], $2::text[], $3::int[]) AS given (tenant_id, id, data_version)
+            CROSS JOIN LATERAL (SELECT t.tenant_id, t.ctid AS place FROM tokens AS t
+                                WHERE ${BY_KEY} ORDER BY t.id LIMIT 1) AS t) AS found
+     WHERE d.tenant_id = found.tenant_id AND d.ctid = found.place AND d.data_version = found.data_version
+     RETURNING d.tenant_id, d.id`,
   ),
   order: ORDER.write,
   values: (asked) => {

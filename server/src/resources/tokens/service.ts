@@ -97,7 +97,7 @@ export function createTokens(options: TokensOptions): Tokens {
       };
       apply(seen);
       return change(principal, id, async (tx) => {
-        const current = known(await opener.lock(tx, common.keys, id, act.atMs));
+        const current = known(await opener.lock(tx, id, act.atMs));
         const { token, isToBeClaimed, transform, present } = apply(current);
         const match = isToBeClaimed ? await matchOf(tx, common, token) : undefined;
         if (match) await recordTouched(tx, act, 'token_matched', [match]);
@@ -113,9 +113,8 @@ export function createTokens(options: TokensOptions): Tokens {
     async delete(principal, act, id) {
       const allow = (token: OpenRow) => granted(decide(principal, 'token:delete', subjectOf(token)));
       allow(known(await opener.find(principal.tenantId, id, act.atMs)));
-      const keys = await opener.keysOf(principal.tenantId);
       await change(principal, id, async (tx) => {
-        const token = known(await opener.lock(tx, keys, id, act.atMs));
+        const token = known(await opener.lock(tx, id, act.atMs));
         allow(token);
         await removeTokens(tx, act, [token], 'token_deleted');
       });
@@ -123,11 +122,11 @@ export function createTokens(options: TokensOptions): Tokens {
   };
 
   /** The other token that stands for the fingerprint this one is about to get; undefined when it stands for itself. */
-  async function matchOf(tx: TenantTx, { act, keys }: Preparation, { row }: OpenRow): Promise<OpenRow | undefined> {
+  async function matchOf(tx: TenantTx, { act }: Preparation, { row }: OpenRow): Promise<OpenRow | undefined> {
     if (row.fingerprint === null) return undefined;
     const claim = { tenantId: tx.tenantId, type: row.type, fingerprint: row.fingerprint, tokenId: row.id };
     const holder = await claimFingerprint(tx, { ...claim, atMs: act.atMs });
-    return holder === row.id ? undefined : opener.lock(tx, keys, holder, act.atMs);
+    return holder === row.id ? undefined : opener.lock(tx, holder, act.atMs);
   }
 }
 

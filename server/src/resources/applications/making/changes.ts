@@ -65,7 +65,8 @@ export function createChanges(options: ChangesOptions): Changes {
 
   return {
     async run(tenantId, applicationId, act, work) {
-      const outcome = await inTurn(applicationId, async () => {
+      // By tenant as well: nobody waits because a stranger keeps asking about the same id.
+      const outcome = await inTurn(`${tenantId} ${applicationId}`, async () => {
         try {
           return await database.write(tenantId, work);
         } finally {

@@ -1,5 +1,6 @@
 import type { TenantKeys } from '../../../crypto/tenant-keys.js';
 import { isUuid } from '../../../kernel/ids.js';
+import { hasForbiddenCharacters } from '../../../kernel/text.js';
 import { dataTerm, metadataTerm } from '../stored/terms.js';
 import type { Condition, Leaf } from './condition.js';
 import { ALL, both, either, groupsCondition, idsCondition, NONE } from './condition.js';
@@ -55,7 +56,8 @@ export function conditionOfQuery(query: Query, words: Vocabulary, isNegated = fa
 export function conditionOfFilters(filters: Filters, words: Vocabulary): Condition {
   const { ids, types, containers, metadata = [], fingerprint } = filters;
   return both([
-    ids === undefined ? ALL : idsCondition(ids),
+    // No token has an id that cannot be stored, and a statement cannot carry it either.
+    ids === undefined ? ALL : idsCondition(ids.filter((id) => !hasForbiddenCharacters(id))),
     types === undefined ? ALL : ofGroups(words, false, ({ type }) => types.includes(type)),
     containers === undefined ? ALL : either(containers.map((path) => ofContainerPath(words, false, path))),
     ...metadata.map(([key, value]) => metadataLeaf(words, key, value)),
@@ -70,6 +72,20 @@ export function asksForGroups(query: Query): boolean {
   return (query.kind === 'and' || query.kind === 'or') && query.parts.some(asksForGroups);
 }
 
+/** The terms that are asked for, however they are combined. */
+export function termsOf(query: Query, keys: TenantKeys): Buffer[] {
+  if (query.kind === 'metadata') return [metadataTerm(keys, query.key, query.value)];
+  if (query.kind === 'text') return query.field === 'data' ? [dataTerm(keys, query.value)] : [];
+  if (query.kind === 'not') return termsOf(query.part, keys);
+  return query.kind === 'and' || query.kind === 'or' ? query.parts.flatMap((part) => termsOf(part, keys)) : [];
+}
+
+/** Whether something must hold besides something else, so that there is a choice what to look for first. */
+export function hasChoice(query: Query): boolean {
+  if (query.kind === 'not') return query.part.kind === 'or' || hasChoice(query.part);
+  return query.kind === 'and' || (query.kind === 'or' && query.parts.some(hasChoice));
+}
+
 /** A value that no token can have matches none, and its negation all. */
 function signed(leaf: Leaf | undefined, isNegated: boolean): Condition {
   if (leaf === undefined) return isNegated ? ALL : NONE;
@@ -81,7 +97,7 @@ function textLeaf(words: Vocabulary, field: Exclude<TextField, 'type' | 'contain
     case 'id':
       return { kind: 'ids', ids: [value] };
     case 'data':
-      return { kind: 'term', source: 'data', term: dataTerm(words.keys, value) };
+      return { kind: 'term', term: dataTerm(words.keys, value) };
     case 'fingerprint': {
       const fingerprint = words.readFingerprint(value);
       return fingerprint && { kind: 'fingerprint', fingerprint };
@@ -94,7 +110,7 @@ function textLeaf(words: Vocabulary, field: Exclude<TextField, 'type' | 'contain
 }
 
 function metadataLeaf(words: Vocabulary, key: string, value: string): Leaf {
-  return { kind: 'term', source: 'metadata', term: metadataTerm(words.keys, key, value) };
+  return { kind: 'term', term: metadataTerm(words.keys, key, value) };
 }
 
 /** No container holds an asterisk, so one at the end means a prefix however it was quoted. */

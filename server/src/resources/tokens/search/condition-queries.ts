@@ -57,7 +57,7 @@ function leafSql(leaf: Leaf, parameters: Parameters): string {
 }
 
 /** An open span still asks for a value: a token that was never modified lies in no range. */
-export function spanSql(
+function spanSql(
   column: string,
   { fromMs, beforeMs }: { readonly fromMs: number | undefined; readonly beforeMs: number | undefined },
   parameters: Parameters,

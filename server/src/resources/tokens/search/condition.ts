@@ -6,7 +6,7 @@ export type Leaf =
   | { readonly kind: 'idPrefix'; readonly prefix: string }
   | { readonly kind: 'groups'; readonly groupIds: readonly string[] }
   | { readonly kind: 'fingerprint'; readonly fingerprint: Buffer }
-  | { readonly kind: 'term'; readonly source: 'data' | 'metadata'; readonly term: Buffer }
+  | { readonly kind: 'term'; readonly term: Buffer }
   | { readonly kind: 'createdBy' | 'modifiedBy'; readonly id: string }
   | ({ readonly kind: 'createdAt' | 'modifiedAt' } & Span);
 

@@ -79,7 +79,7 @@ describe('finding stored tokens', () => {
     return app.database.read(tenantId, async (tx) => {
       const resolved = await resolveAsk(tx, { ...wanted, keys, permission: PERMISSION, readFingerprint });
       const directory = resolved.directory?.map((group) => ({ ...group, count: group.count * wanted.believed }));
-      const search = { condition: resolved.condition, directory, nowMs: NOON_MS };
+      const search = { ...resolved, directory, nowMs: NOON_MS };
       const [rows, total] = await Promise.all([findTokens(tx, { ...search, ...page }), countTokens(tx, search)]);
       return { rows, total };
     });
@@ -166,6 +166,13 @@ describe('finding stored tokens', () => {
         assert.deepEqual([idsOf(rows), total], [idsOf(expectedOf(wanted).slice(0, 5)), expectedOf(wanted).length]);
       }
     }
+  });
+
+  it('finds nothing for ids that no token can have', async () => {
+    const [known] = expectedOf(searching(''));
+    const filters = { ids: ['a\u0000b', '\ud800', known?.id ?? ''] };
+    const { rows, total } = await ask({ ...searching(''), filters }, { limit: 5 });
+    assert.deepEqual([idsOf(rows), total], [[known?.id], 1]);
   });
 
   it('answers for dates at the ends of the calendar and pages far past the last', async () => {

@@ -4,45 +4,34 @@ import { statement } from '../../../storage/statement.js';
 import type { TokenRow } from '../stored/row.js';
 import { TOKEN_COLUMNS } from '../stored/row.js';
 import type { Condition } from './condition.js';
-import type { Parameters } from './condition-queries.js';
-import { bytesList, conditionSql, createParameters, spanSql } from './condition-queries.js';
-import type { Group } from './directory-queries.js';
-import type { Driver, Plan } from './plan.js';
+import type { Parts, Place } from './found-queries.js';
+import { ORDER, partsOf, tokensFound } from './found-queries.js';
+import type { Plan, Statistics } from './plan.js';
 import { planFor } from './plan.js';
 
-export interface Search {
+export interface Search extends Statistics {
   readonly condition: Condition;
-  /** Undefined if the condition was made without looking at it. */
-  readonly directory: readonly Group[] | undefined;
   /** What expired before this moment is not there. */
   readonly nowMs: number;
 }
 
 export interface Page {
-  /** Only what comes after this token in the list. */
-  readonly after?: { readonly createdAtMs: number; readonly tie: string } | undefined;
+  /** Only what comes after this place. */
+  readonly after?: Place | undefined;
   readonly offset?: number;
   readonly limit: number;
 }
 
-const ORDER = 'ORDER BY created_at DESC, tie DESC';
 const KEYS = 't.created_at, t.tie';
 /** Bounds nothing, but keeps the planner from turning many look-ups into one pass over the table. */
 const APART = 'OFFSET 0';
-
-const KEY_OF = {
-  ids: { column: 't.id', type: 'text[]' },
-  groups: { column: 't.group_id', type: 'uuid[]' },
-  fingerprints: { column: 't.fingerprint', type: 'bytea[]' },
-  terms: { column: 'm.term', type: 'bytea[]' },
-} as const;
 
 /** A page of tokens, newest first. */
 export async function findTokens(tx: TenantTx, search: Search & Page): Promise<TokenRow[]> {
   if (search.condition.kind === 'none') return [];
   const { after, offset = 0, limit } = search;
-  const plan = planFor(search.condition, search.directory, limit + offset);
-  const parts = partsOf(tx, search, plan, after);
+  const plan = planFor(search.condition, search, limit + offset);
+  const parts = partsOf(tx, search.nowMs, plan, after);
   const limitAt = parts.parameters.add(limit, 'bigint');
   const offsetAt = parts.parameters.add(offset, 'bigint');
   const found = tokensFound(parts, TOKEN_COLUMNS, `${ORDER} LIMIT ${limitAt} + ${offsetAt}`);
@@ -63,11 +52,12 @@ export async function countTokens(tx: TenantTx, search: Search): Promise<number>
   if (condition.kind === 'none') return 0;
   if (condition.kind === 'all' || condition.kind === 'groups') return countByGroups(tx, search, condition);
   if (condition.kind === 'term') return countByTerm(tx, search, condition.term);
-  const plan = planFor(condition, search.directory, Infinity);
-  const parts = partsOf(tx, search, plan, undefined);
+  const plan = planFor(condition, search, Infinity);
+  const parts = partsOf(tx, search.nowMs, plan, undefined);
   const distinct = parts.isRepeating ? 'DISTINCT ' : '';
-  // Counting needs no order, but bounds on time are for the index that has it.
-  const found = tokensFound(parts, KEYS, plan.window.length === 0 ? APART : `${ORDER} ${APART}`);
+  // Counting needs no order, but an index to go by has it. Going through all tokens is faster without.
+  const isIndexed = plan.window.length > 0 || plan.drivers.length > 0;
+  const found = tokensFound(parts, KEYS, isIndexed ? `${ORDER} ${APART}` : APART);
   const text = `SELECT count(*) AS total FROM (SELECT ${distinct}${KEYS} FROM (${found}) AS t) AS t`;
   const count = statement<TotalRow>(nameOf('count_tokens', parts, plan), text);
   const [, rows] = await Promise.all([tx.run(READ_IN_ORDER, []), tx.run(count, parts.parameters.values)]);
@@ -116,90 +106,6 @@ async function countByGroups(
 
 async function countByTerm(tx: TenantTx, { nowMs }: Search, term: Buffer): Promise<number> {
   return totalOf(await tx.run(COUNT_BY_TERM, [tx.tenantId, new Date(nowMs), term]));
-}
-
-/** The pieces that page and total have in common, with the values they stand for. */
-interface Parts {
-  readonly parameters: Parameters;
-  readonly drivers: readonly { readonly by: Driver['by']; readonly keysAt: string }[];
-  /** What the token called `t` must be, besides what the drivers ask for. */
-  readonly filter: string;
-  /** Where in the list it must be, for the table that is read in the order of the list. */
-  readonly place: (alias: 't' | 'm') => string;
-  readonly isAfter: boolean;
-  /** A token may be found more than once. */
-  readonly isRepeating: boolean;
-}
-
-function partsOf(tx: TenantTx, { nowMs }: Search, { drivers, window, rest }: Plan, after: Page['after']): Parts {
-  const parameters = createParameters();
-  parameters.add(tx.tenantId, 'uuid');
-  const live = `(t.expires_at IS NULL OR t.expires_at > ${parameters.add(new Date(nowMs), 'timestamptz')})`;
-  const spans = window.map((span) => spanSql('#.created_at', span, parameters));
-  if (after !== undefined) {
-    const at = parameters.add(new Date(after.createdAtMs), 'timestamptz');
-    spans.push(`(#.created_at, #.tie) < (${at}, ${parameters.add(after.tie, 'uuid')})`);
-  }
-  return {
-    parameters,
-    drivers: drivers.map((driver) => ({
-      by: driver.by,
-      keysAt: parameters.add(keysOf(driver), KEY_OF[driver.by].type),
-    })),
-    filter: `${live} AND ${conditionSql(rest, parameters)}`,
-    place: (alias) => ['true', ...spans].join(' AND ').replaceAll('#', alias),
-    isAfter: after !== undefined,
-    isRepeating: drivers.length > 1 || drivers.some(({ by, keys }) => by === 'terms' && keys.length > 1),
-  };
-}
-
-function keysOf(driver: Driver): readonly string[] {
-  return driver.by === 'ids' || driver.by === 'groups' ? driver.keys : bytesList(driver.keys);
-}
-
-/** The tokens as a table of these columns. `end` puts each driver's share in order and bounds it. */
-function tokensFound(parts: Parts, columns: string, end: string): string {
-  const { drivers, filter, place } = parts;
-  if (drivers.length === 0) {
-    return `SELECT ${columns} FROM tokens t WHERE t.tenant_id = $1 AND ${place('t')} AND ${filter} ${end}`;
-  }
-  const shares = drivers.map(({ by, keysAt }) => {
-    const share = shareOf(parts, by, columns, end);
-    return `SELECT ${columns} FROM unnest(${keysAt}) AS wanted (key) CROSS JOIN LATERAL (${share}) AS t`;
-  });
-  return shares.join(' UNION ALL ');
-}
-
-function shareOf(parts: Parts, by: Driver['by'], columns: string, end: string): string {
-  if (by === 'terms') return termShare(parts, columns, end);
-  return by === 'ids' ? idShare(parts, columns) : columnShare(parts, KEY_OF[by].column, columns, end);
-}
-
-function columnShare({ filter, place }: Parts, column: string, columns: string, end: string): string {
-  return `SELECT ${columns} FROM tokens t
-    WHERE t.tenant_id = $1 AND ${column} = wanted.key AND ${place('t')} AND ${filter} ${end}`;
-}
-
-/**
- * One token, asked for as a range of one in the order of the index that finds it. Asked for equality, a planner that knows
- * nothing of the table yet takes any index that begins with the tenant, and goes through all of its tokens.
- */
-function idShare({ filter, place }: Parts, columns: string): string {
-  return `SELECT ${columns} FROM tokens t
-    WHERE t.tenant_id = $1 AND t.id >= wanted.key AND t.id <= wanted.key AND ${place('t')} AND ${filter}
-    ORDER BY t.id LIMIT 1`;
-}
-
-/**
- * Goes along a term's rows and fetches each token by itself: walking both tables side by side would mean all tokens where
- * the term is rare. A token is a range of one here too.
- */
-function termShare({ filter, place }: Parts, columns: string, end: string): string {
-  return `SELECT ${columns} FROM token_terms m CROSS JOIN LATERAL (
-      SELECT ${columns} FROM tokens t
-      WHERE t.tenant_id = $1 AND (t.created_at, t.tie) >= (m.created_at, m.tie)
-        AND (t.created_at, t.tie) <= (m.created_at, m.tie) AND ${filter} ${ORDER} LIMIT 1) AS t
-    WHERE m.tenant_id = $1 AND m.term = wanted.key AND ${place('m')} ${end.replaceAll(/created_at|tie/g, 'm.$&')}`;
 }
 
 /**

@@ -1,6 +1,8 @@
 import type { Condition, Leaf } from './condition.js';
 import { ALL } from './condition.js';
 import type { Group } from './directory-queries.js';
+import type { TermRows } from './term-queries.js';
+import { COMMON_TERM_ROWS } from './term-queries.js';
 
 /** What leads to the tokens: each key is looked up by itself in an index that is ordered as the list is. */
 export type Driver =
@@ -26,65 +28,78 @@ interface Option {
   readonly rows: number;
 }
 
-/** Guesses, where nothing is known beforehand: a value of somebody's data is rare, a word of metadata less so. */
+/** A guess: nothing counts fingerprints, and few tokens share one. */
 const ROWS_OF_FINGERPRINT = 10;
-const ROWS_OF_DATA_TERM = 100;
-const ROWS_OF_METADATA_TERM = 1_000;
+/** A guess where a term was not looked at before. */
+const ROWS_OF_TERM = 1_000;
+/** A guess for a term that is common: it decides against groups that hold a smaller share of all tokens than this. */
+const SHARE_OF_COMMON_TERM = 0.1;
+
+/** What was found out before looking for tokens. */
+export interface Statistics {
+  readonly directory: readonly Group[] | undefined;
+  readonly termRows: TermRows;
+}
 
 /**
  * Chooses by the worst case: the number of rows that may have to be read before `wanted` of them are found. The directory
  * knows how many tokens each group has, so it tells for instance whether skipping the invisible ones on the way through
  * all of them can cost more than looking into each visible group.
  */
-export function planFor(condition: Condition, directory: readonly Group[] | undefined, wanted: number): Plan {
+export function planFor(condition: Condition, { directory, termRows }: Statistics, wanted: number): Plan {
   const parts = condition.kind === 'and' ? condition.parts : [condition];
   const window = parts.filter((part): part is Window => part.kind === 'createdAt');
   const rest = parts.filter((part) => part.kind !== 'createdAt');
   const counts = new Map(directory?.map(({ id, count }) => [id, count]));
+  const total = directory === undefined ? Infinity : sum(counts.values());
   const [only, ...more] = rest;
   const isWhole = more.length === 0;
-  const options = rest.map((part) => ({ part, option: optionFor(part, isWhole ? wanted : Infinity, counts) }));
-
-  const total = directory === undefined ? Infinity : sum(counts.values());
   const skipped = only?.kind === 'groups' ? total - sum(only.groupIds.map((id) => counts.get(id) ?? 0)) : Infinity;
   let best: { part: Condition | undefined; option: Option } = {
     part: undefined,
     option: { drivers: [], rows: isWhole ? Math.min(total, wanted + skipped) : total },
   };
-  for (const { part, option } of options) {
-    if (option !== undefined && option.rows < best.option.rows) best = { part, option };
+  for (const part of rest) {
+    const option = optionFor(part, isWhole ? wanted : Infinity);
+    const isBetter = option !== undefined && option.rows < best.option.rows;
+    if (isBetter || (option !== undefined && best.part === undefined && option.rows === best.option.rows)) {
+      best = { part, option };
+    }
   }
   // What one leaf found needs not be asked again; alternatives do, since each driver finds by one of them only.
   const isSettled = (part: Condition): boolean => part === best.part && part.kind !== 'or' && part.kind !== 'and';
   return { drivers: best.option.drivers, window, rest: conjunction(rest.filter((part) => !isSettled(part))) };
-}
 
-function optionFor(condition: Condition, wanted: number, counts: ReadonlyMap<string, number>): Option | undefined {
-  switch (condition.kind) {
-    case 'ids':
-      return { drivers: [{ by: 'ids', keys: condition.ids }], rows: condition.ids.length };
-    case 'fingerprint':
-      return { drivers: [{ by: 'fingerprints', keys: [condition.fingerprint] }], rows: ROWS_OF_FINGERPRINT };
-    case 'term': {
-      const rows = condition.source === 'data' ? ROWS_OF_DATA_TERM : ROWS_OF_METADATA_TERM;
-      return { drivers: [{ by: 'terms', keys: [condition.term] }], rows };
+  function optionFor(part: Condition, needed: number): Option | undefined {
+    switch (part.kind) {
+      case 'ids':
+        return { drivers: [{ by: 'ids', keys: part.ids }], rows: part.ids.length };
+      case 'fingerprint':
+        return { drivers: [{ by: 'fingerprints', keys: [part.fingerprint] }], rows: ROWS_OF_FINGERPRINT };
+      case 'term': {
+        const rows = termRows.get(part.term.toString('hex')) ?? ROWS_OF_TERM;
+        const isCommon = rows >= COMMON_TERM_ROWS;
+        const most = isCommon ? Math.max(rows, total * SHARE_OF_COMMON_TERM) : rows;
+        return { drivers: [{ by: 'terms', keys: [part.term] }], rows: most };
+      }
+      case 'groups': {
+        const read = sum(part.groupIds.map((id) => Math.min(counts.get(id) ?? 0, needed)));
+        return { drivers: [{ by: 'groups', keys: part.groupIds }], rows: read + part.groupIds.length };
+      }
+      case 'and': {
+        const options = part.parts.flatMap((each) => optionFor(each, Infinity) ?? []);
+        return options.sort((a, b) => a.rows - b.rows)[0];
+      }
+      case 'or': {
+        const options = part.parts.flatMap((each) => optionFor(each, needed) ?? []);
+        // One alternative that no index finds makes the others useless.
+        if (options.length < part.parts.length) return undefined;
+        const drivers = merged(options.flatMap((option) => option.drivers));
+        return { drivers, rows: sum(options.map(({ rows }) => rows)) };
+      }
+      default:
+        return undefined;
     }
-    case 'groups': {
-      const read = sum(condition.groupIds.map((id) => Math.min(counts.get(id) ?? 0, wanted)));
-      return { drivers: [{ by: 'groups', keys: condition.groupIds }], rows: read + condition.groupIds.length };
-    }
-    case 'and': {
-      const options = condition.parts.flatMap((part) => optionFor(part, Infinity, counts) ?? []);
-      return options.sort((a, b) => a.rows - b.rows)[0];
-    }
-    case 'or': {
-      const options = condition.parts.flatMap((part) => optionFor(part, wanted, counts) ?? []);
-      // One alternative that no index finds makes the others useless.
-      if (options.length < condition.parts.length) return undefined;
-      return { drivers: merged(options.flatMap(({ drivers }) => drivers)), rows: sum(options.map(({ rows }) => rows)) };
-    }
-    default:
-      return undefined;
   }
 }
 

@@ -96,7 +96,7 @@ describe('what is read to find tokens among 50,000', () => {
          SELECT n, gen_random_uuid() AS id, to_timestamp($3::bigint / 1000 - n) AS created_at,
            CASE WHEN n > $2::int - $8::int THEN $2::int - n + 4 ELSE 1 + n % 3 END AS place,
            ARRAY[decode(md5('index ' || n), 'hex'), $6::bytea] ||
-             CASE WHEN n % ($2::int / 5) = 7 THEN ARRAY[$7::bytea] ELSE '{}' END AS terms
+             CASE WHEN n % ($2::int / 5) = 7 THEN ARRAY[$7::bytea, $9::bytea] ELSE '{}' END AS terms
          FROM generate_series(1, $2::int) AS n),
        stored AS (
          INSERT INTO tokens (tenant_id, id, type, group_id, created_at, tie, expires_at, fingerprint, terms, data_version, sealed)
@@ -115,6 +115,7 @@ describe('what is read to find tokens among 50,000', () => {
         metadataTerm(keys, 'env', 'prod'),
         dataTerm(keys, 'rare'),
         TINY_GROUPS,
+        metadataTerm(keys, 'rarely', 'yes'),
       ],
     );
     await app.db.owner.query(
@@ -151,6 +152,27 @@ describe('what is read to find tokens among 50,000', () => {
     'a page of metadata no token has': { filters: { metadata: [['env', 'test']] }, withTotal: true, found: 0 },
     'a deep page of metadata every token has': { filters: { metadata: [['env', 'prod']] }, page: deep },
     'a rare index among common metadata': { query: 'metadata.env:prod AND data:rare', withTotal: true, found: 5 },
+    'rare metadata among common metadata': {
+      query: 'metadata.env:prod AND metadata.rarely:yes',
+      withTotal: true,
+      found: 5,
+    },
+    'rare metadata in a list with common metadata': {
+      filters: {
+        metadata: [
+          ['env', 'prod'],
+          ['rarely', 'yes'],
+        ],
+      },
+      withTotal: true,
+      found: 5,
+    },
+    'common metadata for somebody who sees tiny groups': {
+      principal: ruled('/tiny/'),
+      query: 'metadata.env:prod',
+      withTotal: true,
+      found: TINY_GROUPS,
+    },
     'one of two rare indexes': { query: 'data:rare OR data:other', withTotal: true, found: 5 },
     'an index or a fingerprint': { query: `data:rare OR fingerprint:${'0'.repeat(64)}`, withTotal: true, found: 5 },
     'a page and the total of containers': { principal: ruled('/pci/', '/bank/'), withTotal: true },

@@ -1,14 +1,19 @@
 import type { Permission } from '../../../access/permissions.js';
 import type { Principal } from '../../../access/principal.js';
 import type { TenantTx } from '../../../storage/scope.js';
+import { metadataTerm } from '../stored/terms.js';
 import type { Filters, Vocabulary } from './build.js';
-import { asksForGroups, conditionOfFilters, conditionOfQuery } from './build.js';
+import { asksForGroups, conditionOfFilters, conditionOfQuery, hasChoice, termsOf } from './build.js';
 import type { Condition } from './condition.js';
-import { ALL, both } from './condition.js';
+import { both } from './condition.js';
 import type { Group } from './directory-queries.js';
 import { readDirectory } from './directory-queries.js';
 import type { Query } from './parse.js';
+import type { TermRows } from './term-queries.js';
+import { readTermRows } from './term-queries.js';
 import { seesAll, visibleTo } from './visibility.js';
+
+const EVERYTHING: Query = { kind: 'all' };
 
 /** Who looks for what. */
 export interface Ask extends Omit<Vocabulary, 'directory'> {
@@ -23,22 +28,33 @@ export interface Resolved {
   readonly condition: Condition;
   /** Undefined if it did not have to be read. */
   readonly directory: readonly Group[] | undefined;
+  /** Of the terms that were worth looking at before. */
+  readonly termRows: TermRows;
 }
 
-/** The condition a token must meet to be found. Reads the directory of groups, unless nothing depends on it. */
+/**
+ * The condition a token must meet to be found, and what there is to know before looking for it: the directory, unless
+ * nothing depends on it, and how rare the terms are if something else could be looked for first.
+ */
 export async function resolveAsk(tx: TenantTx, ask: Ask): Promise<Resolved> {
-  const { principal, permission, query, filters } = ask;
+  const { principal, permission, query = EVERYTHING, filters = {}, keys } = ask;
   const isDirectoryNeeded =
     !seesAll(principal, permission) ||
-    (query !== undefined && asksForGroups(query)) ||
-    filters?.types !== undefined ||
-    filters?.containers !== undefined;
-  const directory = isDirectoryNeeded ? await readDirectory(tx) : undefined;
+    asksForGroups(query) ||
+    filters.types !== undefined ||
+    filters.containers !== undefined;
+  const filterTerms = (filters.metadata ?? []).map(([key, value]) => metadataTerm(keys, key, value));
+  const terms = [...termsOf(query, keys), ...filterTerms];
+  const isChoice = isDirectoryNeeded || (terms.length > 1 && (hasChoice(query) || filterTerms.length > 0));
+  const [directory, termRows] = await Promise.all([
+    isDirectoryNeeded ? readDirectory(tx) : undefined,
+    isChoice && terms.length > 0 ? readTermRows(tx, terms) : new Map(),
+  ]);
   const words: Vocabulary = { ...ask, directory: directory ?? [] };
   const condition = both([
-    query === undefined ? ALL : conditionOfQuery(query, words),
-    filters === undefined ? ALL : conditionOfFilters(filters, words),
+    conditionOfQuery(query, words),
+    conditionOfFilters(filters, words),
     visibleTo(principal, permission, directory ?? []),
   ]);
-  return { condition, directory };
+  return { condition, directory, termRows };
 }

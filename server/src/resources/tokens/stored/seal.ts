@@ -1,4 +1,4 @@
-import { openField, sealField } from '../../../crypto/envelope.js';
+import { openField, resealField, sealField } from '../../../crypto/envelope.js';
 import { IntegrityError } from '../../../crypto/integrity-error.js';
 import type { TenantKeys } from '../../../crypto/tenant-keys.js';
 import type { TokenContent } from './content.js';
@@ -13,6 +13,11 @@ function contextOf({ tenant_id: tenantId, id, data_version: dataVersion }: Place
 
 export function sealContent(keys: TenantKeys, place: Place, content: TokenContent): Buffer {
   return sealField(keys, contextOf(place), Buffer.from(JSON.stringify(content)));
+}
+
+/** The sealed record of a row anew, under the current key. */
+export function resealContent(keys: TenantKeys, row: Place & Pick<TokenRow, 'sealed'>): Buffer {
+  return resealField(keys, contextOf(row), row.sealed);
 }
 
 /**

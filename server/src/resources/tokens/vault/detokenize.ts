@@ -1,6 +1,7 @@
 import { decide } from '../../../access/decide.js';
 import type { Principal } from '../../../access/principal.js';
 import type { Act } from '../../../audit/entry.js';
+import type { Budget } from '../../../expressions/budget.js';
 import { createBudget } from '../../../expressions/budget.js';
 import type { Expressions, TokenView } from '../../../expressions/expressions.js';
 import { formatDate } from '../../../kernel/dates.js';
@@ -56,10 +57,10 @@ export function createDetokenize(options: DetokenizeOptions) {
 
   return async function detokenize(principal: Principal, act: Act, body: Json): Promise<Json> {
     const found = findExpressions(body);
-    const ids = [...new Set(found.flatMap((expression) => referencesOf(expressions, expression)))];
+    const budget = createBudget();
+    const ids = [...new Set(found.flatMap((expression) => referencesOf(expressions, expression, budget)))];
     if (ids.length > options.tokensPerRequestMax) throw tooManyTokens(options.tokensPerRequestMax);
     const tokens = await findAll(principal, act, ids);
-    const budget = createBudget();
     const present = createPresent(expressions, budget);
     const views = new Map(tokens.map((token) => [token.row.id, viewOf(present, principal, act, token)]));
     const values = found.map(({ path, text }) =>
@@ -76,8 +77,8 @@ export function createDetokenize(options: DetokenizeOptions) {
   };
 }
 
-function referencesOf(expressions: Expressions, { path, text }: FoundExpression): string[] {
-  return namingField(path, () => expressions.referencesOf(text).map(({ id }) => id));
+function referencesOf(expressions: Expressions, { path, text }: FoundExpression, budget: Budget): string[] {
+  return namingField(path, () => expressions.referencesOf(text, budget).map(({ id }) => id));
 }
 
 /** A failed expression is about the place in the body where it stands. */

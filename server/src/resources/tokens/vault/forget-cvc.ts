@@ -8,38 +8,42 @@ import { dataTerm, joinTerms, splitTerms } from '../stored/terms.js';
 import { withoutCvc } from '../types/cvc.js';
 import type { OpenRow } from './open.js';
 
-/** The token without its verification code. An index over the code goes with it: a hash of three digits is no secret. */
+/** The token without its verification code, nor any hash made of it: a hash of three digits is no secret. */
 export function forgetCvc(keys: TenantKeys, expressions: Expressions, { row, content }: OpenRow): OpenRow {
   const changed: TokenContent = { ...content, data: withoutCvc(content.data) };
   const place = { tenant_id: row.tenant_id, id: row.id, data_version: row.data_version + 1 };
-  const lost = lostTerms(keys, expressions, content, changed);
+  const valueOf = evaluator(expressions);
+  const lost = lostTerms(keys, valueOf, content, changed);
   const terms = joinTerms(splitTerms(row.terms).filter((term) => !lost.has(term.toString('hex'))));
+  const print = content.fingerprintExpression;
+  const isPrintLost = print !== undefined && valueOf(print, content) !== valueOf(print, changed);
+  const fingerprint = isPrintLost ? null : row.fingerprint;
   return {
     content: changed,
-    row: { ...row, ...place, cvc_expires_at: null, terms, sealed: sealContent(keys, place, changed) },
+    row: { ...row, ...place, cvc_expires_at: null, fingerprint, terms, sealed: sealContent(keys, place, changed) },
   };
 }
 
-/** Terms of indexes that give something else, or nothing, once the code is gone. */
-function lostTerms(
-  keys: TenantKeys,
-  expressions: Expressions,
-  before: TokenContent,
-  after: TokenContent,
-): ReadonlySet<string> {
+type ValueOf = (expression: string, content: TokenContent) => unknown;
+
+function evaluator(expressions: Expressions): ValueOf {
   const budget = createBudget();
-  const evaluate = (expression: string, { data }: TokenContent): unknown => {
+  return (expression, { data, metadata = {} }) => {
     try {
-      return expressions.evaluate(expression, { data }, budget);
+      return expressions.evaluate(expression, { data, metadata }, budget);
     } catch (error) {
       if (error instanceof AppError) return undefined;
       throw error;
     }
   };
+}
+
+/** Terms of indexes that give something else, or nothing, once the code is gone. */
+function lostTerms(keys: TenantKeys, valueOf: ValueOf, before: TokenContent, after: TokenContent): ReadonlySet<string> {
   const lost = new Set<string>();
   for (const expression of before.searchIndexes ?? []) {
-    const value = evaluate(expression, before);
-    if (value === undefined || value === null || value === evaluate(expression, after)) continue;
+    const value = valueOf(expression, before);
+    if (value === undefined || value === null || value === valueOf(expression, after)) continue;
     lost.add(dataTerm(keys, String(value)).toString('hex'));
   }
   return lost;

@@ -18,7 +18,7 @@ import { fingerprintBytes } from '../stored/fingerprint.js';
 import type { TokenRow } from '../stored/row.js';
 import { granted, subjectOf } from './answer.js';
 import { recordTouched } from './change.js';
-import type { Opener, OpenRow } from './open.js';
+import type { Opener } from './open.js';
 import { createPresent } from './present.js';
 
 /** What is looked for: by the filters of a list, or by the text of a search. */
@@ -93,10 +93,9 @@ export function createLists(options: ListsOptions): Lists {
     rows: readonly TokenRow[],
     answerOf: (data: TokenBody[]) => T,
   ): Promise<T> {
-    const keys = await opener.keysOf(principal.tenantId);
     const present = createPresent(expressions, createBudget());
     const permission = permissionFor(wanted);
-    const tokens: OpenRow[] = rows.map((row) => opener.open(keys, row));
+    const tokens = await opener.open(principal.tenantId, rows);
     const data = tokens.map((token) =>
       present.body(token, granted(decide(principal, permission, subjectOf(token))), act.atMs),
     );

@@ -4,7 +4,7 @@ import type { TokenBody } from '../schema.js';
 import type { GrantedToken } from './answer.js';
 import { presentMatch } from './answer.js';
 import { recordTouched } from './change.js';
-import type { Opener, OpenRow } from './open.js';
+import type { Opener } from './open.js';
 import type { Preparation } from './prepare.js';
 import { createPresent } from './present.js';
 import { storeTokens } from './store.js';
@@ -17,20 +17,20 @@ export async function makeTokens(
   preparation: Preparation,
   tokens: readonly GrantedToken[],
 ): Promise<TokenBody[]> {
-  const { act, keys, expressions, budget } = preparation;
+  const { act, expressions, budget } = preparation;
   const stored = await storeTokens(
     tx,
     preparation,
     tokens.map(({ token }) => token),
   );
-  const matches = new Map<unknown, OpenRow>();
-  for (const outcome of stored) {
-    if (outcome.kind === 'matched') matches.set(outcome, opener.open(keys, outcome.row));
-  }
-  if (matches.size > 0) await recordTouched(tx, act, 'token_matched', [...matches.values()]);
+  const rows = stored.flatMap((outcome) => (outcome.kind === 'matched' ? [outcome.row] : []));
+  const matched = await opener.open(tx.tenantId, rows);
+  const matches = new Map(matched.map((token) => [token.row, token]));
+  // Two that led to the same token are two acts.
+  if (matched.length > 0) await recordTouched(tx, act, 'token_matched', matched);
   const present = createPresent(expressions, budget);
   return stored.map((outcome, n) => {
-    const match = matches.get(outcome);
+    const match = outcome.kind === 'matched' ? matches.get(outcome.row) : undefined;
     if (match) return presentMatch(principal, present, match, act.atMs);
     const { token, transform } = tokens[n] as GrantedToken; // One outcome for each token, in their order.
     return present.body(outcome.kind === 'made' ? outcome.token : token, transform, act.atMs);

@@ -20,13 +20,13 @@ export type OnIntegrityFault = (story: { readonly tenantId: string; readonly tok
 
 export interface Opener {
   keysOf(tenantId: string): TenantKeys | Promise<TenantKeys>;
-  open(keys: TenantKeys, row: TokenRow): OpenRow;
-  /** The same for work that must go on past a damaged row: undefined, after the operator was told. */
-  tryOpen(keys: TenantKeys, row: TokenRow): OpenRow | undefined;
+  open(tenantId: string, rows: readonly TokenRow[]): Promise<OpenRow[]>;
+  /** The same for work that must go on past a damaged row, after the operator was told of it. */
+  openIntact(tenantId: string, rows: readonly TokenRow[]): Promise<OpenRow[]>;
   /** The token as it is now; undefined for one that is unknown, deleted or expired, all alike. */
   find(tenantId: string, id: string, nowMs: number): Promise<OpenRow | undefined>;
   /** The same inside a change: nobody else changes it until the transaction ends. */
-  lock(tx: TenantTx, keys: TenantKeys, id: string, nowMs: number): Promise<OpenRow | undefined>;
+  lock(tx: TenantTx, id: string, nowMs: number): Promise<OpenRow | undefined>;
 }
 
 export function createOpener(options: {
@@ -46,38 +46,52 @@ export function createOpener(options: {
     }
   }
 
-  function open(keys: TenantKeys, row: TokenRow): OpenRow {
-    const token = tryOpen(keys, row);
-    if (token) return token;
+  async function openIntact(tenantId: string, rows: readonly TokenRow[]): Promise<OpenRow[]> {
+    if (rows.length === 0) return [];
+    const keys = await orGone(() =>
+      keyring.forRecords(
+        tenantId,
+        rows.map(({ sealed }) => sealed),
+      ),
+    );
+    return rows.map((row) => tryOpen(keys, row)).filter((token) => token !== undefined);
+  }
+
+  async function open(tenantId: string, rows: readonly TokenRow[]): Promise<OpenRow[]> {
+    const tokens = await openIntact(tenantId, rows);
+    if (tokens.length === rows.length) return tokens;
     throw storageUnavailable(new Error('a stored token was changed outside the product'));
   }
 
-  async function keysOf(tenantId: string): Promise<TenantKeys> {
-    try {
-      return await keyring.forTenant(tenantId);
-    } catch (error) {
-      // Its keys are the first thing a deleted tenant loses, and with them its credentials.
-      if (!(error instanceof IntegrityError)) throw error;
-      throw new AppError('invalid_api_key', 'The API key is not valid. Check it, or ask for a new one.');
-    }
+  async function openLive(row: TokenRow | undefined, nowMs: number): Promise<OpenRow | undefined> {
+    if (row === undefined || isExpired(row, nowMs)) return undefined;
+    const [token] = await open(row.tenant_id, [row]);
+    return token;
   }
 
   return {
-    keysOf,
+    keysOf: (tenantId) => orGone(() => keyring.forTenant(tenantId)),
     open,
-    tryOpen,
+    openIntact,
     async find(tenantId, id, nowMs) {
       const key = { tenantId, id };
-      const [keys, found] = await Promise.all([keysOf(tenantId), database.find(tenantId, FIND_TOKENS, key)]);
-      const row = found.get(key);
-      return row === undefined || isExpired(row, nowMs) ? undefined : open(keys, row);
+      return openLive((await database.find(tenantId, FIND_TOKENS, key)).get(key), nowMs);
     },
-    async lock(tx, keys, id, nowMs) {
+    async lock(tx, id, nowMs) {
       const key = { tenantId: tx.tenantId, id };
-      const row = (await tx.gather(LOCK_TOKENS, [key])).get(key);
-      return row === undefined || isExpired(row, nowMs) ? undefined : open(keys, row);
+      return openLive((await tx.gather(LOCK_TOKENS, [key])).get(key), nowMs);
     },
   };
+}
+
+/** Its keys are the first thing a deleted tenant loses, and with them its credentials. */
+async function orGone(load: () => TenantKeys | Promise<TenantKeys>): Promise<TenantKeys> {
+  try {
+    return await load();
+  } catch (error) {
+    if (!(error instanceof IntegrityError)) throw error;
+    throw new AppError('invalid_api_key', 'The API key is not valid. Check it, or ask for a new one.');
+  }
 }
 
 export function isExpired({ expires_at: expiresAt }: TokenRow, nowMs: number): boolean {

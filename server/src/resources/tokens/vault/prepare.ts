@@ -124,15 +124,26 @@ export function termsOf(preparation: Preparation, content: TokenContent, path: s
  * more, for which nobody is to blame.
  */
 export function keptTermsOf(preparation: Preparation, content: TokenContent): Buffer {
-  const hasLostCvc = content.type === 'card' && !hasCvc(content.type, content.data);
   return hashed(preparation, content, (expression, field) => {
-    try {
-      return [indexValue(preparation, expression, content, field)];
-    } catch (error) {
-      if (error instanceof AppError && hasLostCvc && expression.includes('cvc')) return [];
-      throw error;
-    }
+    const value = unlessCodeIsLost(content, expression, () => indexValue(preparation, expression, content, field));
+    return value === undefined ? [] : [value];
   });
+}
+
+/** Likewise the fingerprint, where a change leaves its expression alone. */
+export function keptFingerprint(preparation: Preparation, content: TokenContent): Buffer | null {
+  const expression = content.fingerprintExpression ?? '';
+  return unlessCodeIsLost(content, expression, () => fingerprint(preparation, content, '')) ?? null;
+}
+
+function unlessCodeIsLost<T>({ type, data }: TokenContent, expression: string, evaluate: () => T): T | undefined {
+  try {
+    return evaluate();
+  } catch (error) {
+    const isCodeLost = type === 'card' && !hasCvc(type, data) && expression.includes('cvc');
+    if (error instanceof AppError && isCodeLost) return undefined;
+    throw error;
+  }
 }
 
 function hashed(

@@ -9,7 +9,7 @@ import { sealContent } from '../stored/seal.js';
 import { hasCvc } from '../types/cvc.js';
 import type { OpenRow } from './open.js';
 import type { Preparation } from './prepare.js';
-import { CVC_LIFETIME_MS, fingerprint, keptTermsOf, termsOf } from './prepare.js';
+import { CVC_LIFETIME_MS, fingerprint, keptFingerprint, keptTermsOf, termsOf } from './prepare.js';
 import { liveData } from './present.js';
 
 /** A token as it will be. */
@@ -30,7 +30,7 @@ export function changeToken(preparation: Preparation, { row, content }: OpenRow,
     settings.isFingerprinting ||
     changed.fingerprintExpression !== undefined ||
     (row.fingerprint !== null && content.fingerprintExpression === undefined);
-  const print = isFingerprinted ? fingerprint(preparation, changed, '') : null;
+  const print = isFingerprinted ? printOf(preparation, changed, patch) : null;
   const place = { tenant_id: row.tenant_id, id: row.id, data_version: row.data_version + 1 };
   const isChangedPrint = print !== null && (row.fingerprint === null || !print.equals(row.fingerprint));
   return {
@@ -51,6 +51,10 @@ export function changeToken(preparation: Preparation, { row, content }: OpenRow,
       },
     },
   };
+}
+
+function printOf(preparation: Preparation, changed: TokenContent, patch: TokenPatch): Buffer | null {
+  return patch.fingerprintExpression ? fingerprint(preparation, changed, '') : keptFingerprint(preparation, changed);
 }
 
 function expiryOf(row: TokenRow, { expiresAtMs }: TokenPatch): Date | null {

@@ -1,0 +1,56 @@
+import assert from 'node:assert/strict';
+import type { StartedServer } from './started-server.js';
+import { startServer } from './started-server.js';
+
+/** A server set up for clients of the reference API, seen from such a client: an address and keys. */
+export interface Reference {
+  readonly baseUrl: string;
+  /** Every management permission, in a Tenant for each client package. */
+  readonly managementKeys: Readonly<Record<ClientPackage, string>>;
+  close(): Promise<void>;
+}
+
+export type ClientPackage = 'nodeSdk' | 'js';
+
+/** In the order of the catalogue, in which rights come back. */
+export const TOKEN_PERMISSIONS = [
+  'token:create',
+  'token:update',
+  'token:read',
+  'token:search',
+  'token:delete',
+  'token:use',
+];
+
+const MANAGEMENT = [
+  'tenant:read',
+  'tenant:update',
+  'tenant:delete',
+  'application:read',
+  'application:create',
+  'application:update',
+  'application:delete',
+  'log:read',
+  'report:read',
+];
+
+export async function openReference(): Promise<Reference> {
+  const server = await startServer({ STRONGROOM_HEADER_PREFIXES: 'SVC,BT' });
+  const [nodeSdk, js] = await Promise.all(['One', 'Two'].map((name) => makeKey(server, name)));
+  return {
+    // One of the packages speaks plain HTTP to this very name alone.
+    baseUrl: server.baseUrl.replace('127.0.0.1', 'localhost'),
+    managementKeys: { nodeSdk: present(nodeSdk), js: present(js) },
+    close: server.stop,
+  };
+}
+
+async function makeKey(server: StartedServer, tenant: string): Promise<string> {
+  return server.makeKey(await server.makeTenant(tenant), 'management', MANAGEMENT);
+}
+
+/** What a client's types call optional and our answers always have. */
+export function present<T>(value: T | undefined): T {
+  assert.ok(value !== undefined, 'the field is there');
+  return value;
+}

@@ -1,0 +1,132 @@
+import assert from 'node:assert/strict';
+import { before, describe, it } from 'node:test';
+import type { Sent } from './client.js';
+import { assertProblem } from './client.js';
+import type { Subject } from './subject.js';
+import type { Session, Token, Vault } from './vault.js';
+import { CARD, DATE, listed, logged, openVault, post, UUID } from './vault.js';
+
+export function sessions(subject: () => Subject): void {
+  let vault: Vault;
+  const open = (): Promise<Session> => post(subject().call, vault.public, '/sessions');
+  const authorize = (body: object, key = vault.full) =>
+    subject().call('POST', '/sessions/authorize', { key, body: { permissions: ['token:read'], ...body } });
+
+  describe('sessions', () => {
+    before(async () => {
+      vault = await openVault(subject());
+    });
+
+    it('201 with exactly the fields, good for three minutes, without rights yet', async () => {
+      const beforeMs = Date.now();
+      const answer = await subject().call('POST', '/sessions', { key: vault.public });
+      assert.equal(answer.status, 201);
+      assert.equal(answer.headers.get('location'), null, 'it cannot be read');
+      const { id, session_key, nonce, expires_at, ...rest } = answer.as<Session>();
+      assert.deepEqual(rest, {});
+      assert.match(id, UUID);
+      assert.match(session_key, /^key_ses_[0-9A-Za-z]{32}$/);
+      assert.match(nonce, /^[0-9A-Za-z]{22}$/);
+      assert.match(expires_at, DATE);
+      assert.ok(Math.abs(Date.parse(expires_at) - beforeMs - 180_000) < 60_000);
+      assertProblem(await subject().call('GET', '/tokens', { key: session_key }), 403, 'permission_denied');
+      assert.equal((await subject().call('GET', '/permissions', { key: session_key })).status, 200);
+    });
+
+    it('201 for every form of an empty body', async () => {
+      const forms: readonly Sent[] = [
+        { raw: '', headers: { 'Content-Type': 'application/x-www-form-urlencoded' } },
+        { raw: '' },
+        { body: {} },
+      ];
+      for (const sent of forms) {
+        assert.equal((await subject().call('POST', '/sessions/', { key: vault.public, ...sent })).status, 201);
+      }
+    });
+
+    it('200 without a body for authorizing: the key may do what was granted, and nothing else', async () => {
+      const { id, session_key, nonce } = await open();
+      const answer = await authorize({ nonce });
+      assert.deepEqual([answer.status, answer.text], [200, '']);
+      const card = await post<Token>(subject().call, vault.full, '/tokens', { type: 'card', data: CARD });
+      const { call } = subject();
+      const seen = await call('GET', `/tokens/${card.id}`, { key: session_key });
+      assert.equal((seen.as<Token>().data as typeof CARD).number, 'XXXXXXXXXXXX4242');
+      assertProblem(await call('DELETE', `/tokens/${card.id}`, { key: session_key }), 403, 'permission_denied');
+      assertProblem(await call('GET', '/applications/key', { key: session_key }), 403, 'wrong_application_type');
+      assert.deepEqual(await logged(subject(), id), [
+        'session create: Session created',
+        'session authorize: Session authorized',
+      ]);
+      const entries = await call('GET', `/logs?entity_id=${card.id}&size=1`, { key: subject().keys.management });
+      const [entry] = listed<{ actor_type: string; actor_id: string }>(entries).data;
+      assert.deepEqual([entry?.actor_type, entry?.actor_id], ['session', id]);
+    });
+
+    it('200 with rules and conditions: only the token they name', async () => {
+      const [mine, other] = [
+        await post<Token>(subject().call, vault.full, '/tokens', { data: 'mine' }),
+        await post<Token>(subject().call, vault.full, '/tokens', { data: 'other' }),
+      ];
+      const { session_key, nonce } = await open();
+      const conditions = [{ attribute: 'id', operator: 'equals', value: mine.id }];
+      const rules = [{ priority: 1, conditions, transform: 'reveal', permissions: ['token:read'] }];
+      assert.equal((await authorize({ nonce, permissions: [], rules })).status, 200);
+      const { call } = subject();
+      assert.equal((await call('GET', `/tokens/${mine.id}`, { key: session_key })).as<Token>().data, 'mine');
+      assertProblem(await call('GET', `/tokens/${other.id}`, { key: session_key }), 403, 'access_denied');
+      assert.equal(listed(await call('GET', '/tokens', { key: session_key })).pagination.total_items, 1);
+    });
+
+    it('never more than the application that authorized it', async () => {
+      const { data } = await post<Token>(subject().call, vault.full, '/tokens', { data: 'general' });
+      assert.equal(data, 'general');
+      const { session_key, nonce } = await open();
+      assert.equal((await authorize({ nonce }, vault.cards)).status, 200);
+      const seen = listed<Token>(await subject().call('GET', '/tokens?size=100', { key: session_key })).data;
+      assert.ok(seen.every(({ containers }) => containers.some((path) => path.startsWith('/pci/'))));
+    });
+
+    it('400 for rights that cannot be granted, a nonce that is none and an end too far, naming the field', async () => {
+      const { nonce } = await open();
+      const tooFar = new Date(Date.now() + 25 * 3_600_000).toISOString();
+      for (const [field, body] of [
+        ['nonce', { nonce: null }],
+        ['nonce', { nonce: 'short' }],
+        ['permissions', { nonce, permissions: [] }],
+        ['permissions', { nonce, permissions: ['tenant:read'] }],
+        ['expires_at', { nonce, expires_at: tooFar }],
+        ['expires_at', { nonce, expires_at: '2020-01-01' }],
+      ] as const) {
+        const { errors } = assertProblem(await authorize(body), 400, 'validation_failed');
+        assert.deepEqual(Object.keys(errors ?? {}), [field], JSON.stringify(body));
+      }
+      const expires_at = new Date(Date.now() + 3_600_000).toISOString();
+      assert.equal((await authorize({ nonce, expires_at })).status, 200, 'none of that used the nonce up');
+    });
+
+    it('404 for a nonce nobody has or another tenant has, 409 for one that was used', async () => {
+      assertProblem(await authorize({ nonce: 'a'.repeat(22) }), 404, 'not_found');
+      const { nonce } = await open();
+      assertProblem(await authorize({ nonce }, vault.stranger), 404, 'not_found');
+      assert.equal((await authorize({ nonce })).status, 200);
+      assertProblem(await authorize({ nonce }), 409, 'session_already_authorized');
+      assertProblem(await authorize({ nonce }, vault.plain), 409, 'session_already_authorized');
+    });
+
+    it('the first answer again under an idempotency key, also for authorizing', async () => {
+      const headers = { 'SVC-IDEMPOTENCY-KEY': 'session-once' };
+      const make = () => subject().call('POST', '/sessions', { key: vault.public, headers });
+      const [first, again] = [await make(), await make()];
+      assert.equal(again.text, first.text);
+      const { nonce } = first.as<Session>();
+      const allow = () =>
+        subject().call('POST', '/sessions/authorize', {
+          key: vault.full,
+          headers,
+          body: { nonce, permissions: ['token:read'] },
+        });
+      assert.deepEqual([(await allow()).status, (await allow()).status], [200, 200]);
+    });
+  });
+}

@@ -1,0 +1,27 @@
+import { IntegrityError } from '../crypto/integrity-error.js';
+import { AppError } from '../kernel/errors.js';
+
+const ATTEMPTS_MAX = 30;
+const REST_MS = 1_000;
+
+export type Wait = (ms: number) => Promise<void>;
+
+/**
+ * Tries again while the store is out of reach: a rotation may run for hours, and a restart of the database is no reason
+ * to give up. Every step may run twice, so an unknown outcome is tried again too.
+ */
+export async function patiently<T>(wait: Wait, act: () => Promise<T>): Promise<T> {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return await act();
+    } catch (error) {
+      if (!isPassing(error) || attempt === ATTEMPTS_MAX) throw error;
+      await wait(REST_MS);
+    }
+  }
+}
+
+function isPassing(error: unknown): boolean {
+  if (!(error instanceof AppError) || error.cause instanceof IntegrityError) return false;
+  return error.code === 'storage_unavailable' || error.code === 'overloaded';
+}
