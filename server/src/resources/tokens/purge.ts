@@ -4,10 +4,7 @@ import type { Database } from '../../storage/database.js';
 import type { TenantTx } from '../../storage/scope.js';
 import type { Due } from './queries.js';
 import { findTenantsWithDue, lockDueTokens } from './queries.js';
-import type { TokenRow } from './stored/row.js';
-import { isTokenType } from './types/names.js';
-import type { PlacedToken } from './vault/change.js';
-import { removeTokens, writeChange } from './vault/change.js';
+import { placed, removeTokens, writeChange } from './vault/change.js';
 import { forgetCvc } from './vault/forget-cvc.js';
 import type { Opener } from './vault/open.js';
 
@@ -54,10 +51,4 @@ async function sweep(
   let total = 0;
   for (const tenantId of tenants) total += await database.write(tenantId, (tx) => sweepTenant(tx, tenantId));
   return total;
-}
-
-/** What expires need not be opened: its group says where it was counted. */
-function placed(row: TokenRow & { readonly containers: string[] | null }): PlacedToken {
-  const type = isTokenType(row.type) ? row.type : 'token';
-  return { row, content: { type, containers: row.containers ?? [] } };
 }

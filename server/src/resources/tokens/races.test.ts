@@ -112,7 +112,7 @@ describe('tokens that many change at once', () => {
     const { opener, database } = vault.sweeping;
     return database.write(vault.tenant.id, async (tx) => {
       const keys = await opener.keysOf(vault.tenant.id);
-      const token = await opener.lock(tx, keys, id, vault.clock.nowMs());
+      const token = await opener.lock(tx, id, vault.clock.nowMs());
       if (token) await work(tx, token, keys);
       return token !== undefined;
     });

@@ -6,11 +6,9 @@ import { newId } from '../../../kernel/ids.js';
 import { Overtaken } from '../../../storage/faults.js';
 import type { TenantTx } from '../../../storage/scope.js';
 import { countUsage } from '../../reports/index.js';
-import { claimFingerprint, FIND_TOKENS, insertTerms, insertTokens, moveClaim } from '../queries.js';
+import { claimFingerprint, FIND_TOKENS, insertTerms, insertTokens, lockExpiredTokens, moveClaim } from '../queries.js';
 import type { TokenRow } from '../stored/row.js';
-import { openContent } from '../stored/seal.js';
-import { removeTokens } from './change.js';
-import { isExpired } from './open.js';
+import { placed, removeTokens } from './change.js';
 import type { Preparation, PreparedToken } from './prepare.js';
 import { evaluateId, renamed } from './prepare.js';
 
@@ -103,14 +101,11 @@ async function makeTokens(
 }
 
 /** A token whose time is over is gone to everybody, so it does not stand in the way until it is swept. */
-async function eraseExpired(tx: TenantTx, { act, keys }: Preparation, taken: readonly Asked[]): Promise<Set<string>> {
-  const rows = await findRows(
-    tx,
-    taken.map(({ token }) => token.row.id),
-  );
-  const expired = [...rows.values()].filter((row) => isExpired(row, act.atMs));
-  const tokens = expired.map((row) => ({ row, content: openContent(keys, row) }));
-  if (tokens.length > 0) await removeTokens(tx, operatorAct(act.atMs), tokens, 'token_expired');
+async function eraseExpired(tx: TenantTx, { act }: Preparation, taken: readonly Asked[]): Promise<Set<string>> {
+  if (taken.length === 0) return new Set();
+  const ids = taken.map(({ token }) => token.row.id);
+  const expired = await lockExpiredTokens(tx, ids, act.atMs);
+  if (expired.length > 0) await removeTokens(tx, operatorAct(act.atMs), expired.map(placed), 'token_expired');
   return new Set(expired.map(({ id }) => id));
 }
 
