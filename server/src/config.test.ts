@@ -35,6 +35,7 @@ const DEFAULTS = {
   rateLimits: 'on',
   audit: 'standard',
   includedMonthlyActiveTokens: 1000,
+  tokensPerRequestMax: 100,
   metricsHost: '127.0.0.1',
   requestsInFlightMax: 1000,
   sessionGrants: 'held',

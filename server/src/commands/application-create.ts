@@ -3,11 +3,10 @@ import { APPLICATION_TYPES } from '../access/permissions.js';
 import { operatorAct } from '../audit/entry.js';
 import { systemClock } from '../kernel/clock.js';
 import { validationFailed } from '../kernel/errors.js';
-import { isUuid } from '../kernel/ids.js';
 import { createApplication } from '../resources/applications/index.js';
-import { findTenantById } from '../resources/tenants/index.js';
 import { checkedName } from './checked-name.js';
 import type { Command } from './command.js';
+import { knownTenant } from './known-tenant.js';
 import { withCore } from './with-core.js';
 
 export const applicationCreate: Command = {
@@ -28,11 +27,8 @@ export const applicationCreate: Command = {
   },
   run: (flags, output) =>
     withCore('application create', async ({ database, keyStore }) => {
-      const tenantId = flags.text('tenant')?.toLowerCase() ?? '';
       const type = checkedType(flags.text('type'));
-      const isKnown = isUuid(tenantId) && (await database.read(tenantId, findTenantById)) !== undefined;
-      if (!isKnown)
-        throw validationFailed({ tenant: ['is not the id of a Tenant; strongroom tenant list shows them'] });
+      const { id: tenantId } = await knownTenant(database, flags.text('tenant'));
       const act = operatorAct(systemClock.nowMs());
       const application = {
         name: checkedName(flags.text('name') ?? `${type} application`),

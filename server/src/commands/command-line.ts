@@ -7,6 +7,7 @@ import { applicationCreate } from './application-create.js';
 import type { Command, Flags, Output } from './command.js';
 import { parserOptions } from './command.js';
 import { doctor } from './doctor.js';
+import { exportKeyGenerate } from './export-key-generate.js';
 import { helpOf, overview } from './help.js';
 import { keyGenerate } from './key-generate.js';
 import { keysRotate } from './keys-rotate.js';
@@ -17,6 +18,8 @@ import { rootKeyGenerate } from './root-key-generate.js';
 import { serve } from './serve.js';
 import { tenantCreate } from './tenant-create.js';
 import { tenantList } from './tenant-list.js';
+import { tokensExport } from './tokens-export.js';
+import { tokensImport } from './tokens-import.js';
 
 const COMMANDS: readonly Command[] = [
   serve,
@@ -28,6 +31,9 @@ const COMMANDS: readonly Command[] = [
   keysRotate,
   keysRotateRoot,
   keysVerify,
+  tokensExport,
+  tokensImport,
+  exportKeyGenerate,
   migrateCommand,
   doctor,
 ];

@@ -24,14 +24,17 @@ export interface Budget {
   isNew(text: string): boolean;
   unitsLeft(): number;
   /** Sizes of arrays and objects already measured in this request. Data does not change while it is read. */
-  readonly sizes: WeakMap<object, number>;
-  readonly readCosts: WeakMap<object, number>;
+  readonly sizes: Map<object, number>;
+  readonly readCosts: Map<object, number>;
 }
 
 export function createBudget(unitsMax = FUEL_UNITS_MAX, outputBytesMax = OUTPUT_BYTES_MAX): Budget {
   let units = unitsMax;
   let bytes = outputBytesMax;
-  const texts = new Set<string>();
+  // Most requests need none of these, so they are made when they are asked for.
+  let texts: Set<string> | undefined;
+  let sizes: Map<object, number> | undefined;
+  let readCosts: Map<object, number> | undefined;
   // Made once: a request with a hundred thousand failing leaves should not collect as many stacks.
   let refusal: AppError | undefined;
 
@@ -60,13 +63,20 @@ export function createBudget(unitsMax = FUEL_UNITS_MAX, outputBytesMax = OUTPUT_
       if (bytes < 0) refuse();
     },
     isNew(text) {
+      texts ??= new Set();
       if (texts.has(text)) return false;
       texts.add(text);
       return true;
     },
     isExhausted: () => units < 0,
     unitsLeft: () => units,
-    sizes: new WeakMap(),
-    readCosts: new WeakMap(),
+    get sizes() {
+      sizes ??= new Map();
+      return sizes;
+    },
+    get readCosts() {
+      readCosts ??= new Map();
+      return readCosts;
+    },
   };
 }

@@ -64,7 +64,8 @@ export function openScope(
   scope: { readonly role: Role; readonly tenants: readonly string[]; readonly isReadOnly: boolean },
   bounds: TimeBounds,
 ): Promise<unknown> {
-  const begun = client.query(scope.isReadOnly ? 'BEGIN READ ONLY' : 'BEGIN');
+  // What is only read is read as of one moment, so that a page and its total never contradict each other.
+  const begun = client.query(scope.isReadOnly ? 'BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY' : 'BEGIN');
   const entered = client.query({
     name: ENTER_SCOPE.name,
     text: ENTER_SCOPE.text,

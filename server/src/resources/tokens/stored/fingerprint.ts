@@ -15,21 +15,29 @@ export function fingerprintOf(keys: TenantKeys, type: TokenType, text: string): 
   return macOf(keys.fingerprint, ['fingerprint', type, text]);
 }
 
+/** So many digits at once fit into a number exactly. */
+const CHUNK_DIGITS = 9;
+const CHUNK = BigInt(BASE ** CHUNK_DIGITS);
+
 /** The fingerprint as a number in base 58: letters and digits, none of which look alike. */
 export function fingerprintText(fingerprint: Buffer): string {
-  const digits: number[] = [];
-  for (const byte of fingerprint) {
-    let carry = byte;
-    for (let at = 0; at < digits.length; at += 1) {
-      carry += (digits[at] ?? 0) << 8;
-      digits[at] = carry % BASE;
-      carry = Math.trunc(carry / BASE);
-    }
-    for (; carry > 0; carry = Math.trunc(carry / BASE)) digits.push(carry % BASE);
-  }
   let text = '';
-  for (let at = digits.length - 1; at >= 0; at -= 1) text += ALPHABET.charAt(digits[at] ?? 0);
-  return text.padStart(LENGTH_MIN, ALPHABET.charAt(0));
+  for (let rest = BigInt(`0x${fingerprint.toString('hex')}`); rest > 0n; rest /= CHUNK) {
+    let chunk = Number(rest % CHUNK);
+    for (let digit = 0; digit < CHUNK_DIGITS; digit += 1) {
+      text = ALPHABET.charAt(chunk % BASE) + text;
+      chunk = Math.floor(chunk / BASE);
+    }
+  }
+  const start = Math.max(0, Math.min(firstDigit(text), text.length - LENGTH_MIN));
+  return text.slice(start).padStart(LENGTH_MIN, ALPHABET.charAt(0));
+}
+
+/** Chunks are written out whole, so there may be zeros in front. */
+function firstDigit(text: string): number {
+  let at = 0;
+  while (text.charAt(at) === ALPHABET.charAt(0)) at += 1;
+  return at;
 }
 
 /** The way back, for a search; undefined for what is no fingerprint. */

@@ -24,8 +24,10 @@ export async function makeTokens(
     tokens.map(({ token }) => token),
   );
   const rows = stored.flatMap((outcome) => (outcome.kind === 'matched' ? [outcome.row] : []));
-  const matches = new Map((await opener.open(tx.tenantId, rows)).map((token) => [token.row, token]));
-  if (matches.size > 0) await recordTouched(tx, act, 'token_matched', [...matches.values()]);
+  const matched = await opener.open(tx.tenantId, rows);
+  const matches = new Map(matched.map((token) => [token.row, token]));
+  // Two that led to the same token are two acts.
+  if (matched.length > 0) await recordTouched(tx, act, 'token_matched', matched);
   const present = createPresent(expressions, budget);
   return stored.map((outcome, n) => {
     const match = outcome.kind === 'matched' ? matches.get(outcome.row) : undefined;

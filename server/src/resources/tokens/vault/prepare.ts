@@ -114,11 +114,34 @@ export function fingerprint(preparation: Preparation, content: TokenContent, pat
 
 /** Keyed hashes of everything the token is found by. */
 export function termsOf(preparation: Preparation, content: TokenContent, path: string): Buffer {
-  const { keys } = preparation;
+  return hashed(preparation, content, (expression, field) => [
+    indexValue(preparation, expression, content, `${path}${field}`),
+  ]);
+}
+
+/**
+ * The same where a change leaves the indexes alone. One over a verification code whose hour is over gives nothing any
+ * more, for which nobody is to blame.
+ */
+export function keptTermsOf(preparation: Preparation, content: TokenContent): Buffer {
+  const hasLostCvc = content.type === 'card' && !hasCvc(content.type, content.data);
+  return hashed(preparation, content, (expression, field) => {
+    try {
+      return [indexValue(preparation, expression, content, field)];
+    } catch (error) {
+      if (error instanceof AppError && hasLostCvc && expression.includes('cvc')) return [];
+      throw error;
+    }
+  });
+}
+
+function hashed(
+  { keys }: Preparation,
+  content: TokenContent,
+  valuesOf: (expression: string, field: string) => string[],
+): Buffer {
   const values = content.searchIndexes
-    ? content.searchIndexes.map((expression, n) =>
-        indexValue(preparation, expression, content, `${path}search_indexes[${n}]`),
-      )
+    ? content.searchIndexes.flatMap((expression, n) => valuesOf(expression, `search_indexes[${n}]`))
     : TOKEN_TYPE_CATALOGUE[content.type].defaultIndexes(content.data);
   const terms = values.map((value) => dataTerm(keys, value));
   for (const [key, value] of Object.entries(content.metadata ?? {})) terms.push(metadataTerm(keys, key, value));

@@ -9,7 +9,7 @@ import { sealContent } from '../stored/seal.js';
 import { hasCvc } from '../types/cvc.js';
 import type { OpenRow } from './open.js';
 import type { Preparation } from './prepare.js';
-import { CVC_LIFETIME_MS, fingerprint, termsOf } from './prepare.js';
+import { CVC_LIFETIME_MS, fingerprint, keptTermsOf, termsOf } from './prepare.js';
 import { liveData } from './present.js';
 
 /** A token as it will be. */
@@ -46,7 +46,7 @@ export function changeToken(preparation: Preparation, { row, content }: OpenRow,
         expires_at: expiryOf(row, patch),
         cvc_expires_at: cvcExpiryOf(preparation, row, patch, changed),
         fingerprint: print,
-        terms: termsOf(preparation, changed, ''),
+        terms: patch.searchIndexes ? termsOf(preparation, changed, '') : keptTermsOf(preparation, changed),
         sealed: sealContent(keys, place, changed),
       },
     },

@@ -1,0 +1,153 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import type { Bulk } from './bulk.js';
+import type { RunShared } from './shared-reads.js';
+import { createSharedReads } from './shared-reads.js';
+import { statement } from './statement.js';
+
+function look(name: string): Bulk<number, number, ReadonlySet<number>> {
+  return { statement: statement(name, 'SELECT 1'), order: 1, values: () => [], collect: (results) => new Set(results) };
+}
+
+interface Flight {
+  readonly tenants: readonly string[];
+  readonly name: string;
+  readonly rows: readonly unknown[];
+  land(): void;
+  crash(error: Error): void;
+}
+
+/** Flights stay out until the test lets them land. */
+function createAir(options: { flightsMax: number; rowsMax: number }) {
+  const flights: Flight[] = [];
+  let outMost = 0;
+  let out = 0;
+  const run: RunShared = (tenants, bulk, rows) =>
+    new Promise((resolve, reject) => {
+      out += 1;
+      outMost = Math.max(outMost, out);
+      const end = (finish: () => void) => () => {
+        out -= 1;
+        finish();
+      };
+      flights.push({
+        tenants,
+        name: bulk.statement.name,
+        rows,
+        land: end(() => resolve(new Set(rows))),
+        crash: (error) => end(() => reject(error))(),
+      });
+    });
+  return { flights, reads: createSharedReads(run, options), outMost: () => outMost };
+}
+
+const turn = () => new Promise((resolve) => setImmediate(resolve));
+
+describe('shared reads', () => {
+  it('looks that arrive together share a flight with each tenant once in scope', async () => {
+    const { flights, reads } = createAir({ flightsMax: 2, rowsMax: 10 });
+    const bulk = look('look');
+    const asked = [
+      reads.find('a', bulk, 1),
+      reads.find('b', bulk, 2),
+      reads.find('a', bulk, 3),
+      reads.find('a', bulk, 1),
+    ];
+    await turn();
+    assert.deepEqual(
+      flights.map(({ tenants, rows }) => [tenants, rows]),
+      [
+        [
+          ['a', 'b'],
+          [1, 2, 3, 1],
+        ],
+      ],
+    );
+    flights[0]?.land();
+    for (const answer of await Promise.all(asked)) assert.deepEqual([...answer], [1, 2, 3]);
+  });
+
+  it('a flight takes at most its rows, at most so many are out, and what waits gathers for the next', async () => {
+    const air = createAir({ flightsMax: 2, rowsMax: 3 });
+    const bulk = look('look');
+    const asked = Array.from({ length: 10 }, (_, n) => air.reads.find('a', bulk, n));
+    await turn();
+    assert.deepEqual(
+      air.flights.map(({ rows }) => rows),
+      [
+        [0, 1, 2],
+        [3, 4, 5],
+      ],
+    );
+    asked.push(air.reads.find('b', bulk, 10));
+    for (let next = 0; next < air.flights.length; next += 1) {
+      air.flights[next]?.land();
+      await turn();
+    }
+    await Promise.all(asked);
+    assert.deepEqual(
+      air.flights.map(({ rows }) => rows),
+      [
+        [0, 1, 2],
+        [3, 4, 5],
+        [6, 7, 8],
+        [9, 10],
+      ],
+    );
+    assert.deepEqual(air.flights.at(-1)?.tenants, ['a', 'b']);
+    assert.equal(air.outMost(), 2);
+  });
+
+  it('statements never mix, and each gets its turn', async () => {
+    const { flights, reads } = createAir({ flightsMax: 1, rowsMax: 10 });
+    const [one, two] = [look('one'), look('two')];
+    const asked = [reads.find('a', one, 1), reads.find('a', two, 2), reads.find('a', one, 3)];
+    await turn();
+    flights[0]?.land();
+    await turn();
+    flights[1]?.land();
+    await Promise.all(asked);
+    assert.deepEqual(
+      flights.map(({ name, rows }) => [name, rows]),
+      [
+        ['one', [1, 3]],
+        ['two', [2]],
+      ],
+    );
+  });
+
+  it('a failure reaches everybody on the flight and nobody else, and the next flight goes', async () => {
+    const { flights, reads } = createAir({ flightsMax: 1, rowsMax: 2 });
+    const bulk = look('look');
+    const asked = [1, 2, 3].map((n) => reads.find('a', bulk, n));
+    const outcomes = Promise.allSettled(asked);
+    await turn();
+    flights[0]?.crash(new Error('lost'));
+    await turn();
+    flights[1]?.land();
+    assert.deepEqual(
+      (await outcomes).map(({ status }) => status),
+      ['rejected', 'rejected', 'fulfilled'],
+    );
+    const later = reads.find('a', bulk, 4);
+    await turn();
+    flights[2]?.land();
+    assert.deepEqual([...(await later)], [4]);
+  });
+
+  it('a look made while every flight is out leaves as soon as one has landed', async () => {
+    const { flights, reads } = createAir({ flightsMax: 1, rowsMax: 10 });
+    const bulk = look('look');
+    const first = reads.find('a', bulk, 1);
+    await turn();
+    const second = reads.find('b', bulk, 2);
+    await turn();
+    assert.equal(flights.length, 1);
+    flights[0]?.land();
+    await first;
+    await turn();
+    assert.equal(flights.length, 2);
+    flights[1]?.land();
+    await second;
+  });
+});
