@@ -110,6 +110,27 @@ export function refusals(subject: () => Subject): void {
         });
       }
 
+      if (body !== undefined) {
+        it(`${name} takes JSON under the types of its method alone, never encoded, never too deep`, async () => {
+          const { right: key } = keysFor(one);
+          const sendAs = async (type: string, more = {}, raw = JSON.stringify(body)) =>
+            send(one, { key, raw, headers: { 'Content-Type': type, ...more } });
+          const other = 'application/vnd.shop+json';
+          if (method === 'PATCH') {
+            assertProblem(await sendAs(other), 415, 'unsupported_media_type');
+            assert.equal((await sendAs('application/merge-patch+json')).status, one.success);
+          } else {
+            const raw = JSON.stringify(await bodyFor(one));
+            assert.equal((await sendAs(`${other}; charset=UTF-8`, {}, raw)).status, one.success);
+          }
+          const encoded = { 'Content-Encoding': 'gzip' };
+          assertProblem(await sendAs('application/json', encoded), 415, 'unsupported_media_type');
+          const deep = `${'['.repeat(65)}1${']'.repeat(65)}`;
+          const tooDeep = await sendAs('application/json', {}, `{"x":${deep}}`);
+          assertProblem(tooDeep, 400, 'malformed_json');
+        });
+      }
+
       if (path.includes('{id}')) {
         it(`404 from ${name} for what is not there, no id, or another tenant's: in the same words`, async () => {
           const { right: key } = keysFor(one);

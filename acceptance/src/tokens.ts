@@ -198,6 +198,33 @@ export function tokens(subject: () => Subject): void {
       assert.notEqual((await send({ data: 'other' }, vault.plain)).as<Token>().id, first.as<Token>().id);
     });
 
+    it('201 and 409 with what a page of another origin may read of the headers', async () => {
+      const sent = { body: { id: `origin-${Date.now()}`, data: 1 }, headers: { Origin: 'https://shop.test' } };
+      for (const status of [201, 409]) {
+        const { headers, ...answer } = await call('POST', '/tokens', sent);
+        assert.equal(answer.status, status);
+        assert.equal(headers.get('access-control-allow-origin'), '*');
+        assert.equal(headers.get('access-control-allow-credentials'), null);
+        const exposed = (headers.get('access-control-expose-headers') ?? '').toLowerCase().split(', ');
+        for (const name of ['svc-trace-id', 'retry-after', 'ratelimit', 'ratelimit-policy', 'location']) {
+          assert.ok(exposed.includes(name), name);
+        }
+      }
+    });
+
+    it('201 for null as if it were absent, the last of duplicate keys, and data returned byte for byte', async () => {
+      const raw =
+        '{"data":"first","data":{"n":null,"z":1,"a":-0.5e3,"text":"\\u00e9\\ud83d\\ude00"},"metadata":null,"id":null}';
+      const { id, data, ...rest } = (await call('POST', '/tokens', { raw })).as<Token>();
+      assert.equal(JSON.stringify(data), '{"n":null,"z":1,"a":-500,"text":"é😀"}');
+      assert.ok(!Object.hasOwn(rest, 'metadata'));
+      assert.match(id, UUID);
+      for (const metadata of [{ a: 'x\0y' }, { a: '\ud83d' }]) {
+        assertProblem(await call('POST', '/tokens', { body: { data: 1, metadata } }), 400, 'validation_failed');
+      }
+      assertProblem(await call('POST', '/tokens', { raw: '' }), 400, 'validation_failed');
+    });
+
     it('200 and 201 under a further prefix of the header names, answered with the same prefix', async () => {
       const headers = { 'bt-api-key': vault.full, 'BT-TRACE-ID': 'trace-1', 'bt-idempotency-key': 'bt-1' };
       const first = await subject().call('POST', '/tokens', { body: { data: 1 }, headers });

@@ -114,6 +114,31 @@ for (const { walls, isRowSecurityOn, areStatementsOn } of [
         );
         assert.equal((await app.call('GET', `/tokens/${idOf(b)}`, { key: b.privateKey })).status, 200);
       });
+
+      it('200 for reads of both at once under the same id: each sees its own token', async () => {
+        const { a, b } = await makePair(app);
+        const id = 'same-id';
+        const post = ({ privateKey }: Populated, path: string, body: unknown) =>
+          app.call('POST', path, { key: privateKey, body });
+        for (const tenant of [a, b]) await post(tenant, '/tokens', { id, data: `of ${tenant.id}` });
+        const ask = async (tenant: Populated): Promise<void> => {
+          const read = (path: string) => app.call('GET', path, { key: tenant.privateKey });
+          const [one, list, back, found] = await Promise.all([
+            read(`/tokens/${id}`),
+            read(`/v2/tokens?id=${id}`),
+            post(tenant, '/detokenize', [`{{ ${id} }}`]),
+            post(tenant, '/tokens/search', { query: `id:${id}` }),
+          ]);
+          const told = [one.json.data, list.json.data[0].data, back.json[0], found.json.data[0].data];
+          assert.deepEqual(told, Array(4).fill(`of ${tenant.id}`));
+          assert.deepEqual([list.json.data.length, found.json.pagination.total_items], [1, 1]);
+        };
+        await Promise.all(Array.from({ length: 20 }, () => [ask(a), ask(b)]).flat());
+        for (const tenant of [a, b]) {
+          const logs = (await app.call('GET', `/logs?entity_id=${id}&size=1000`, { key: tenant.key })).json.data;
+          assert.equal(logs.length, 1 + 20 * 4, 'each is in the log of its own tenant');
+        }
+      });
     }
 
     it('204 for deleting A: after the purge no row of A is left and B has every row', async () => {
