@@ -257,6 +257,30 @@ describe('POST /tokens', () => {
     }
   });
 
+  it('201 where privacy says without containers, and the rules judge that place', async () => {
+    const body = { data: 1, privacy: { classification: 'pii', impact_level: 'low' } };
+    const made = await vault.make(body);
+    assert.deepEqual(made.containers, ['/pii/low/']);
+    assert.deepEqual(made.privacy, { classification: 'pii', impact_level: 'low', restriction_policy: 'redact' });
+    const key = await vault.keyWith([rule('reveal', '/general/')]);
+    assert.equal((await refused(body, { key })).status, 403);
+    const placed = await vault.make({ ...body, containers: ['/general/x/'] }, key);
+    assert.deepEqual(placed.containers, ['/general/x/'], 'containers that are given count alone');
+  });
+
+  it('201 by a session: made and logged in the name of the session, within what it was granted', async () => {
+    const shop = await vault.app.makeKey(vault.tenant.id, 'public', ['token:create']);
+    const { json: session } = await vault.app.call('POST', '/sessions', { key: shop });
+    const rules = [rule('reveal', '/pci/', ['token:create'])];
+    const grant = { nonce: session.nonce, rules };
+    assert.equal((await vault.app.call('POST', '/sessions/authorize', { key: vault.key, body: grant })).status, 200);
+    const made = await vault.make({ type: 'card', data: CARD }, session.session_key);
+    assert.deepEqual([made.created_by, made.data], [session.id, CARD]);
+    const [entry] = await vault.logOf(made.id);
+    assert.equal(entry?.actor_id, session.id);
+    assert.equal((await refused({ data: 1 }, { key: session.session_key })).status, 403);
+  });
+
   it('a public key may create and update and nothing else', async () => {
     const key = await vault.app.makeKey(vault.tenant.id, 'public', ['token:create', 'token:update']);
     const { id, data } = await vault.make({ type: 'card', data: CARD }, key);
