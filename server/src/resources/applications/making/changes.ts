@@ -7,10 +7,10 @@ import { record } from '../../../audit/record.js';
 import type { SystemKeys } from '../../../crypto/system-keys.js';
 import { AppError, storageUnavailable } from '../../../kernel/errors.js';
 import { isUuid } from '../../../kernel/ids.js';
+import { createTurns } from '../../../kernel/turns.js';
 import { announce } from '../../../storage/changes.js';
 import type { Database } from '../../../storage/database.js';
 import type { TenantTx } from '../../../storage/scope.js';
-import { createTurns } from '../../../storage/turns.js';
 import type { ApplicationRow } from '../queries.js';
 import { rightsOf } from './create.js';
 
