@@ -12,11 +12,11 @@ import type { OpenRow } from './open.js';
 export function forgetCvc(keys: TenantKeys, expressions: Expressions, { row, content }: OpenRow): OpenRow {
   const changed: TokenContent = { ...content, data: withoutCvc(content.data) };
   const place = { tenant_id: row.tenant_id, id: row.id, data_version: row.data_version + 1 };
-  const valueOf = evaluator(expressions);
-  const lost = lostTerms(keys, valueOf, content, changed);
+  const evaluate = evaluator(expressions);
+  const lost = lostTerms(keys, evaluate, content, changed);
   const terms = joinTerms(splitTerms(row.terms).filter((term) => !lost.has(term.toString('hex'))));
   const print = content.fingerprintExpression;
-  const isPrintLost = print !== undefined && valueOf(print, content) !== valueOf(print, changed);
+  const isPrintLost = print !== undefined && evaluate(print, content) !== evaluate(print, changed);
   const fingerprint = isPrintLost ? null : row.fingerprint;
   return {
     content: changed,
@@ -39,11 +39,11 @@ function evaluator(expressions: Expressions): ValueOf {
 }
 
 /** Terms of indexes that give something else, or nothing, once the code is gone. */
-function lostTerms(keys: TenantKeys, valueOf: ValueOf, before: TokenContent, after: TokenContent): ReadonlySet<string> {
+function lostTerms(keys: TenantKeys, evaluate: ValueOf, before: TokenContent, after: TokenContent): ReadonlySet<string> {
   const lost = new Set<string>();
   for (const expression of before.searchIndexes ?? []) {
-    const value = valueOf(expression, before);
-    if (value === undefined || value === null || value === valueOf(expression, after)) continue;
+    const value = evaluate(expression, before);
+    if (value === undefined || value === null || value === evaluate(expression, after)) continue;
     lost.add(dataTerm(keys, String(value)).toString('hex'));
   }
   return lost;
