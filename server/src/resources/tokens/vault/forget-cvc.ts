@@ -39,7 +39,12 @@ function evaluator(expressions: Expressions): ValueOf {
 }
 
 /** Terms of indexes that give something else, or nothing, once the code is gone. */
-function lostTerms(keys: TenantKeys, evaluate: ValueOf, before: TokenContent, after: TokenContent): ReadonlySet<string> {
+function lostTerms(
+  keys: TenantKeys,
+  evaluate: ValueOf,
+  before: TokenContent,
+  after: TokenContent,
+): ReadonlySet<string> {
   const lost = new Set<string>();
   for (const expression of before.searchIndexes ?? []) {
     const value = evaluate(expression, before);
