@@ -34,7 +34,12 @@ export const TokenBody = named('Token', {
   modified_at: Type.Optional(DateTime),
 });
 
-export type TokenBody = Static<typeof TokenBody>;
+type Declared = Static<typeof TokenBody>;
+
+/** What is optional may also be there without a value: it is then left out of the answer. */
+export type TokenBody = {
+  readonly [Name in keyof Declared]: Declared[Name] | (object extends Pick<Declared, Name> ? undefined : never);
+};
 
 const QUERY = Type.Optional(
   text({ maxLength: 1_000, description: 'What to look for; empty or left out: all tokens', examples: ['type:card'] }),

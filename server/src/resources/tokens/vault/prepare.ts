@@ -70,8 +70,11 @@ export function prepareToken(preparation: Preparation, input: NewToken, path: st
     isDeduplicated,
     isIdOurs,
     idExpression: input.id !== undefined && preparation.expressions.isExpression(input.id) ? input.id : undefined,
+    // Named one by one: an object that begins with a spread costs ten times as much, and every token passes here.
     row: {
-      ...place,
+      tenant_id: tenantId,
+      id,
+      data_version: FIRST_VERSION,
       type: content.type,
       group_id: groupIdOf(content.type, content.containers),
       created_at: new Date(act.atMs),

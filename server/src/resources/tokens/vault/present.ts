@@ -35,28 +35,35 @@ export function createPresent(expressions: Expressions, budget: Budget): Present
   return {
     data,
     body(token, transform, nowMs) {
-      const shown = data(token, transform, nowMs);
       const { row, content } = token;
       const ofType = TOKEN_TYPE_CATALOGUE[content.type];
-      const mask = content.mask ?? ofType.mask;
       const indexes = content.searchIndexes ?? ofType.searchIndexes;
+      // Members without a value are left out where the answer is written; naming them all here is what is quick.
       return {
-        ...bareBody(token),
-        ...(shown !== undefined && { data: shown }),
-        ...(mask !== undefined && { mask }),
-        ...(content.metadata !== undefined && { metadata: content.metadata }),
-        ...(indexes.length > 0 && { search_indexes: [...indexes] }),
-        ...(content.fingerprintExpression !== undefined && { fingerprint_expression: content.fingerprintExpression }),
-        ...(row.expires_at !== null && { expires_at: formatDate(row.expires_at.getTime()) }),
+        id: row.id,
+        type: content.type,
+        tenant_id: row.tenant_id,
+        data: data(token, transform, nowMs),
+        mask: content.mask ?? ofType.mask,
+        containers: [...content.containers],
+        metadata: content.metadata,
+        search_indexes: indexes.length === 0 ? undefined : [...indexes],
+        fingerprint_expression: content.fingerprintExpression,
+        fingerprint: row.fingerprint === null ? undefined : fingerprintText(row.fingerprint),
+        expires_at: dateText(row.expires_at),
         privacy: content.privacy,
-        ...(content.encryption !== undefined && { encryption: content.encryption }),
-        ...(row.created_by !== null && { created_by: row.created_by }),
+        encryption: content.encryption,
+        created_by: row.created_by ?? undefined,
         created_at: formatDate(row.created_at.getTime()),
-        ...(row.modified_by !== null && { modified_by: row.modified_by }),
-        ...(row.modified_at !== null && { modified_at: formatDate(row.modified_at.getTime()) }),
+        modified_by: row.modified_by ?? undefined,
+        modified_at: dateText(row.modified_at),
       };
     },
   };
+}
+
+function dateText(date: Date | null): string | undefined {
+  return date === null ? undefined : formatDate(date.getTime());
 }
 
 /** What a caller may know of a token it has no right to read, when deduplication led there. */
