@@ -1,5 +1,6 @@
 import { AppError, storageUnavailable } from '../kernel/errors.js';
 import { newOrderedId } from '../kernel/ids.js';
+import { textArray, timestampArray, uuidArray } from '../storage/binary-array.js';
 import { bulkWrite } from '../storage/bulk.js';
 import type { TenantTx } from '../storage/scope.js';
 import type { Value } from '../storage/statement.js';
@@ -33,18 +34,18 @@ function columnsOf(rows: readonly LogInsert[]): Value[] {
   const at = rows.map(({ act }) => act.atMs);
   const event = ({ entry }: LogInsert) => EVENTS[entry.event];
   return [
-    rows.map(({ tenantId }) => tenantId),
-    at.map((ms) => new Date(ms).toISOString()),
-    at.map(newOrderedId),
-    rows.map(({ act }) => act.actor?.type ?? null),
-    rows.map(({ act }) => act.actor?.id ?? null),
-    rows.map((row) => row.entry.entityType ?? event(row).entityType),
-    rows.map(({ entry }) => entry.entityId),
-    rows.map((row) => event(row).operation),
-    rows.map((row) => event(row).message),
-    rows.map(({ entry }) => entry.outcome),
-    rows.map(({ act }) => act.sourceAddress ?? null),
-    rows.map(({ act }) => act.traceId ?? null),
+    uuidArray(rows.map(({ tenantId }) => tenantId)),
+    timestampArray(at),
+    uuidArray(at.map(newOrderedId)),
+    textArray(rows.map(({ act }) => act.actor?.type ?? null)),
+    uuidArray(rows.map(({ act }) => act.actor?.id ?? null)),
+    textArray(rows.map((row) => row.entry.entityType ?? event(row).entityType)),
+    textArray(rows.map(({ entry }) => entry.entityId)),
+    textArray(rows.map((row) => event(row).operation)),
+    textArray(rows.map((row) => event(row).message)),
+    textArray(rows.map(({ entry }) => entry.outcome)),
+    textArray(rows.map(({ act }) => act.sourceAddress ?? null)),
+    textArray(rows.map(({ act }) => act.traceId ?? null)),
   ];
 }
 

@@ -1,5 +1,6 @@
-import { createCipheriv, createDecipheriv, type KeyObject, randomBytes } from 'node:crypto';
+import { createCipheriv, createDecipheriv, type KeyObject } from 'node:crypto';
 import { assert } from '../kernel/assert.js';
+import { createRandomPool } from '../kernel/random-pool.js';
 import { IntegrityError } from './integrity-error.js';
 import { assertUint32 } from './uint32.js';
 
@@ -12,7 +13,11 @@ const HEADER_BYTES = 10;
 const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
 const BODY_AT = HEADER_BYTES + NONCE_BYTES;
+const randomPart = createRandomPool();
 const RECORD_BYTES_MIN = BODY_AT + TAG_BYTES;
+
+/** A key for one message is bytes that are wiped right after; one that stays is a KeyObject. */
+export type RecordKey = KeyObject | Buffer;
 
 export interface RecordHeader {
   readonly keyVersion: number;
@@ -29,9 +34,9 @@ export interface RecordToSeal extends RecordHeader {
  * Record: format 1, algorithm 1, key version 4, data version 4, nonce 12, ciphertext, tag 16. The nonce is random even
  * though the key is meant for one message: a write that is tried again seals a second time under the same key.
  */
-export function sealRecord(key: KeyObject, { plaintext, associatedData, ...versions }: RecordToSeal): Buffer {
+export function sealRecord(key: RecordKey, { plaintext, associatedData, ...versions }: RecordToSeal): Buffer {
   const header = encodeHeader(versions);
-  const nonce = randomBytes(NONCE_BYTES);
+  const nonce = randomPart(NONCE_BYTES);
   const cipher = createCipheriv(CIPHER, key, nonce, { authTagLength: TAG_BYTES });
   cipher.setAAD(authenticated(header, associatedData));
   const ciphertext = cipher.update(plaintext);
@@ -40,7 +45,7 @@ export function sealRecord(key: KeyObject, { plaintext, associatedData, ...versi
   return Buffer.concat([header, nonce, ciphertext, cipher.getAuthTag()]);
 }
 
-export function openRecord(key: KeyObject, record: Buffer, associatedData: Buffer): Buffer {
+export function openRecord(key: RecordKey, record: Buffer, associatedData: Buffer): Buffer {
   readRecordHeader(record);
   const tagAt = record.length - TAG_BYTES;
   const nonce = record.subarray(HEADER_BYTES, BODY_AT);

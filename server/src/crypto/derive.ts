@@ -1,4 +1,4 @@
-import { createHmac, createSecretKey, type KeyObject } from 'node:crypto';
+import { createHmac, type KeyObject } from 'node:crypto';
 import { encodeParts } from './encode-parts.js';
 import { assertUint32 } from './uint32.js';
 
@@ -20,15 +20,22 @@ export interface MessageKeyContext {
  * This is HKDF-Expand with SHA-256. The parent is 32 uniformly random bytes, so it serves as the pseudorandom key
  * itself (RFC 5869, section 3.3): extracting first would add no strength, and half as much again to the time of a seal.
  */
-export function deriveMessageKey(parent: KeyObject, context: MessageKeyContext): KeyObject {
+export function deriveMessageKey(parent: KeyObject, context: MessageKeyContext): Buffer {
   const { kind, entityId, field, dataVersion } = context;
   assertUint32(dataVersion, 'data version');
   const info = encodeParts([LABEL, kind, entityId, field, String(dataVersion)]);
-  const bytes = createHmac('sha256', parent).update(info).update(FIRST_BLOCK).digest();
+  return createHmac('sha256', parent).update(info).update(FIRST_BLOCK).digest();
+}
+
+/**
+ * Uses the key of one message and wipes it. It is plain bytes and no KeyObject, because it lives for one call: wrapping
+ * it would take as long as the encryption.
+ */
+export function withMessageKey<T>(parent: KeyObject, context: MessageKeyContext, use: (key: Buffer) => T): T {
+  const key = deriveMessageKey(parent, context);
   try {
-    return createSecretKey(bytes);
+    return use(key);
   } finally {
-    // The KeyObject holds its own copy outside the JavaScript heap.
-    bytes.fill(0);
+    key.fill(0);
   }
 }

@@ -2,7 +2,7 @@ import type { KeyObject } from 'node:crypto';
 import { assert } from '../kernel/assert.js';
 import { openRecord, readRecordHeader, sealRecord } from './aead.js';
 import { encodeAssociatedData, type RecordContext } from './associated-data.js';
-import { deriveMessageKey } from './derive.js';
+import { withMessageKey } from './derive.js';
 import { IntegrityError } from './integrity-error.js';
 import type { TenantKeys } from './tenant-keys.js';
 
@@ -14,12 +14,11 @@ export interface FieldContext extends RecordContext {
 /** Seals one field of one row under the tenant's current encryption key. */
 export function sealField(tenantKeys: TenantKeys, context: FieldContext, plaintext: Buffer): Buffer {
   const keyVersion = tenantKeys.encryption.currentVersion;
-  return sealRecord(fieldKey(tenantKeys, keyVersion, context), {
-    keyVersion,
-    dataVersion: context.dataVersion,
-    plaintext,
-    associatedData: encodeAssociatedData(context),
-  });
+  const associatedData = encodeAssociatedData(context);
+  const { dataVersion } = context;
+  return withMessageKey(parentKey(tenantKeys, keyVersion, context), context, (key) =>
+    sealRecord(key, { keyVersion, dataVersion, plaintext, associatedData }),
+  );
 }
 
 /**
@@ -28,7 +27,9 @@ export function sealField(tenantKeys: TenantKeys, context: FieldContext, plainte
  */
 export function openField(tenantKeys: TenantKeys, context: FieldContext, record: Buffer): Buffer {
   const { keyVersion } = readRecordHeader(record);
-  return openRecord(fieldKey(tenantKeys, keyVersion, context), record, encodeAssociatedData(context));
+  return withMessageKey(parentKey(tenantKeys, keyVersion, context), context, (key) =>
+    openRecord(key, record, encodeAssociatedData(context)),
+  );
 }
 
 /** The same content under the tenant's current encryption key; what it says does not change, so neither does its version. */
@@ -41,11 +42,11 @@ export function resealField(tenantKeys: TenantKeys, context: FieldContext, recor
   }
 }
 
-function fieldKey(tenantKeys: TenantKeys, keyVersion: number, context: FieldContext): KeyObject {
+function parentKey(tenantKeys: TenantKeys, keyVersion: number, context: FieldContext): KeyObject {
   // Sealed under another tenant's keys the data could never be read again, so the mix-up must not pass.
   assert(tenantKeys.tenantId === context.tenantId, 'a field is sealed with the keys of its own tenant');
   const tenantKey = tenantKeys.encryption.byVersion.get(keyVersion);
   if (tenantKey === undefined)
     throw new IntegrityError('A sealed record names a key version the tenant does not have.');
-  return deriveMessageKey(tenantKey, context);
+  return tenantKey;
 }

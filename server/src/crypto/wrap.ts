@@ -33,7 +33,7 @@ export function unwrapKey(rootKey: RootKey, context: WrapContext, wrapped: Buffe
   }
 }
 
-function wrappingKey(rootKey: RootKey, context: WrapContext): KeyObject {
+function wrappingKey(rootKey: RootKey, context: WrapContext): Buffer {
   return deriveMessageKey(rootKey.key, {
     kind: kindOf(context),
     entityId: tenantIdOf(context),

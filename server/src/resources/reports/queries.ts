@@ -1,3 +1,4 @@
+import { int4Array, int8Array, textArray, uuidArray } from '../../storage/binary-array.js';
 import { bulkWrite } from '../../storage/bulk.js';
 import type { TenantTx } from '../../storage/scope.js';
 import { statement } from '../../storage/statement.js';
@@ -85,12 +86,12 @@ const ADD_TO_GROUPS = bulkWrite<GroupInsert>(
       (row) => row.difference,
     ).filter(({ sum }) => sum !== 0);
     return [
-      sums.map(({ row }) => row.tenantId),
-      sums.map(({ row }) => row.groupId),
-      sums.map(({ row }) => row.slot),
-      sums.map(({ row }) => row.type),
-      sums.map(({ row }) => row.containers.join(',')),
-      sums.map(({ sum }) => sum),
+      uuidArray(sums.map(({ row }) => row.tenantId)),
+      uuidArray(sums.map(({ row }) => row.groupId)),
+      int4Array(sums.map(({ row }) => row.slot)),
+      textArray(sums.map(({ row }) => row.type)),
+      textArray(sums.map(({ row }) => row.containers.join(','))),
+      int8Array(sums.map(({ sum }) => sum)),
     ];
   },
 );

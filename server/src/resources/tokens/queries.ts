@@ -1,3 +1,4 @@
+import { byteaArray, int4Array, textArray, timestampArray, uuidArray } from '../../storage/binary-array.js';
 import type { Bulk } from '../../storage/bulk.js';
 import { bulkWrite } from '../../storage/bulk.js';
 import { Overtaken } from '../../storage/faults.js';
@@ -35,7 +36,7 @@ function keyColumns(keys: readonly TokenKey[]): Value[] {
   // Sorted, because one form of this statement locks what it finds.
   const names = new Map(keys.map((key) => [nameOf(key.tenantId, key.id), key]));
   const sorted = [...names].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, key]) => key);
-  return [sorted.map(({ tenantId }) => tenantId), sorted.map(({ id }) => id)];
+  return [uuidArray(sorted.map(({ tenantId }) => tenantId)), textArray(sorted.map(({ id }) => id))];
 }
 
 /** A range of one id, in order: only the primary key gives that, whatever the server believes about the table. */
@@ -97,19 +98,19 @@ const INSERT_TOKENS: Bulk<TokenRow, RowName, ReadonlySet<TokenRow>> = {
   values: (asked) => {
     const rows = firstOfEach(asked);
     return [
-      rows.map((row) => row.tenant_id),
-      rows.map((row) => row.id),
-      rows.map((row) => row.type),
-      rows.map((row) => row.group_id),
-      rows.map((row) => row.created_at.toISOString()),
-      rows.map((row) => row.tie),
-      rows.map((row) => row.created_by),
-      rows.map((row) => row.expires_at?.toISOString() ?? null),
-      rows.map((row) => row.cvc_expires_at?.toISOString() ?? null),
-      rows.map((row) => row.fingerprint),
-      rows.map((row) => row.terms),
-      rows.map((row) => row.data_version),
-      rows.map((row) => row.sealed),
+      uuidArray(rows.map((row) => row.tenant_id)),
+      textArray(rows.map((row) => row.id)),
+      textArray(rows.map((row) => row.type)),
+      uuidArray(rows.map((row) => row.group_id)),
+      timestampArray(rows.map((row) => row.created_at.getTime())),
+      uuidArray(rows.map((row) => row.tie)),
+      uuidArray(rows.map((row) => row.created_by)),
+      timestampArray(rows.map((row) => row.expires_at?.getTime() ?? null)),
+      timestampArray(rows.map((row) => row.cvc_expires_at?.getTime() ?? null)),
+      byteaArray(rows.map((row) => row.fingerprint)),
+      byteaArray(rows.map((row) => row.terms)),
+      int4Array(rows.map((row) => row.data_version)),
+      byteaArray(rows.map((row) => row.sealed)),
     ];
   },
   collect: served,
@@ -124,12 +125,12 @@ export async function insertTokens(tx: TenantTx, rows: readonly TokenRow[]): Pro
 type Place = Pick<TokenRow, 'tenant_id' | 'created_at' | 'tie' | 'terms'>;
 
 function termColumns(places: readonly Place[]): Value[] {
-  const rows = places.flatMap((place) => splitTerms(place.terms).map((term) => ({ ...place, term })));
+  const rows = places.flatMap((place) => splitTerms(place.terms).map((term) => ({ place, term })));
   return [
-    rows.map((row) => row.tenant_id),
-    rows.map((row) => row.term),
-    rows.map((row) => row.created_at.toISOString()),
-    rows.map((row) => row.tie),
+    uuidArray(rows.map(({ place }) => place.tenant_id)),
+    byteaArray(rows.map(({ term }) => term)),
+    timestampArray(rows.map(({ place }) => place.created_at.getTime())),
+    uuidArray(rows.map(({ place }) => place.tie)),
   ];
 }
 
@@ -186,11 +187,11 @@ const CLAIM_FINGERPRINTS: Bulk<Claim, { tenant_id: string; token_id: string; hol
   values: (unsorted) => {
     const rows = [...unsorted].sort((a, b) => Buffer.compare(a.fingerprint, b.fingerprint));
     return [
-      rows.map(({ tenantId }) => tenantId),
-      rows.map(({ type }) => type),
-      rows.map(({ fingerprint }) => fingerprint),
-      rows.map(({ tokenId }) => tokenId),
-      rows.map(({ atMs }) => new Date(atMs).toISOString()),
+      uuidArray(rows.map(({ tenantId }) => tenantId)),
+      textArray(rows.map(({ type }) => type)),
+      byteaArray(rows.map(({ fingerprint }) => fingerprint)),
+      textArray(rows.map(({ tokenId }) => tokenId)),
+      timestampArray(rows.map(({ atMs }) => atMs)),
     ];
   },
   collect: (results) => new Map(results.map((row) => [nameOf(row.tenant_id, row.token_id), row.holder])),

@@ -1,0 +1,20 @@
+import { randomBytes } from 'node:crypto';
+
+const POOL_BYTES = 8_192;
+
+/**
+ * Gives random bytes that were drawn many at a time: a call for twelve of them costs as much as one for thousands. Each
+ * byte is handed out once, and a pool that is used up is left to whoever still holds a part of it.
+ */
+export function createRandomPool(): (bytes: number) => Buffer {
+  let pool = Buffer.alloc(0);
+  let used = 0;
+  return (bytes) => {
+    if (used + bytes > pool.length) {
+      pool = randomBytes(Math.max(POOL_BYTES, bytes));
+      used = 0;
+    }
+    used += bytes;
+    return pool.subarray(used - bytes, used);
+  };
+}

@@ -1,0 +1,108 @@
+/**
+ * Lists of parameters in the server's own binary form. As text every element would be quoted and escaped, and bytes
+ * written twice as long; for a batch of rows that is most of what sending it costs.
+ */
+
+const OID = { bytea: 17, int8: 20, int4: 23, text: 25, date: 1_082, timestamptz: 1_184, uuid: 2_950 } as const;
+const HEADER_BYTES = 20;
+const LENGTH_BYTES = 4;
+const NULL_LENGTH = -1;
+const UUID_BYTES = 16;
+const MS_2000 = 946_684_800_000;
+const DAY_MS = 86_400_000;
+
+export function uuidArray(values: readonly (string | null)[]): Buffer {
+  return fixedArray(OID.uuid, UUID_BYTES, values, (target, value, at) => {
+    target.write(value.replaceAll('-', ''), at, UUID_BYTES, 'hex');
+  });
+}
+
+/** Instants in milliseconds. */
+export function timestampArray(values: readonly (number | null)[]): Buffer {
+  return fixedArray(OID.timestamptz, 8, values, (target, value, at) =>
+    writeInt64(target, (value - MS_2000) * 1_000, at),
+  );
+}
+
+/** Days, as any instant of them in UTC, in milliseconds. */
+export function dateArray(values: readonly number[]): Buffer {
+  return fixedArray(OID.date, 4, values, (target, value, at) => {
+    target.writeInt32BE(Math.floor((value - MS_2000) / DAY_MS), at);
+  });
+}
+
+export function int4Array(values: readonly number[]): Buffer {
+  return fixedArray(OID.int4, 4, values, (target, value, at) => {
+    target.writeInt32BE(value, at);
+  });
+}
+
+/** Whole numbers that a number can hold exactly. */
+export function int8Array(values: readonly number[]): Buffer {
+  return fixedArray(OID.int8, 8, values, (target, value, at) => writeInt64(target, value, at));
+}
+
+export function byteaArray(values: readonly (Buffer | null)[]): Buffer {
+  let bytes = HEADER_BYTES;
+  for (const value of values) bytes += LENGTH_BYTES + (value?.length ?? 0);
+  const target = startArray(OID.bytea, values, bytes);
+  let at = HEADER_BYTES;
+  for (const value of values) {
+    at = target.writeInt32BE(value === null ? NULL_LENGTH : value.length, at);
+    if (value !== null) at += value.copy(target, at);
+  }
+  return target;
+}
+
+export function textArray(values: readonly (string | null)[]): Buffer {
+  let bytes = HEADER_BYTES;
+  for (const value of values) bytes += LENGTH_BYTES + (value === null ? 0 : Buffer.byteLength(value));
+  const target = startArray(OID.text, values, bytes);
+  let at = HEADER_BYTES;
+  for (const value of values) {
+    if (value === null) {
+      at = target.writeInt32BE(NULL_LENGTH, at);
+      continue;
+    }
+    const length = target.write(value, at + LENGTH_BYTES);
+    at = target.writeInt32BE(length, at) + length;
+  }
+  return target;
+}
+
+function fixedArray<T>(
+  oid: number,
+  elementBytes: number,
+  values: readonly (T | null)[],
+  write: (target: Buffer, value: T, at: number) => void,
+): Buffer {
+  let nulls = 0;
+  for (const value of values) if (value === null) nulls += 1;
+  const bytes = HEADER_BYTES + values.length * LENGTH_BYTES + (values.length - nulls) * elementBytes;
+  const target = startArray(oid, values, bytes);
+  let at = HEADER_BYTES;
+  for (const value of values) {
+    at = target.writeInt32BE(value === null ? NULL_LENGTH : elementBytes, at);
+    if (value === null) continue;
+    write(target, value, at);
+    at += elementBytes;
+  }
+  return target;
+}
+
+/** One dimension that begins at 1; an empty list is written as one of no elements. */
+function startArray(oid: number, values: readonly unknown[], bytes: number): Buffer {
+  const target = Buffer.allocUnsafe(bytes);
+  target.writeInt32BE(1, 0);
+  target.writeInt32BE(values.includes(null) ? 1 : 0, 4);
+  target.writeInt32BE(oid, 8);
+  target.writeInt32BE(values.length, 12);
+  target.writeInt32BE(1, 16);
+  return target;
+}
+
+function writeInt64(target: Buffer, value: number, at: number): void {
+  const high = Math.floor(value / 0x1_0000_0000);
+  target.writeInt32BE(high, at);
+  target.writeUInt32BE(value - high * 0x1_0000_0000, at + 4);
+}
