@@ -3,18 +3,32 @@
  * written twice as long; for a batch of rows that is most of what sending it costs.
  */
 
-const OID = { bytea: 17, int8: 20, int4: 23, text: 25, date: 1_082, timestamptz: 1_184, uuid: 2_950 } as const;
+const OID = { bytea: 17, int8: 20, int4: 23, text: 25, timestamptz: 1_184, uuid: 2_950 } as const;
 const HEADER_BYTES = 20;
 const LENGTH_BYTES = 4;
 const NULL_LENGTH = -1;
 const UUID_BYTES = 16;
+const DASH = 0x2d;
+const NINE = 0x39;
 const MS_2000 = 946_684_800_000;
-const DAY_MS = 86_400_000;
 
 export function uuidArray(values: readonly (string | null)[]): Buffer {
-  return fixedArray(OID.uuid, UUID_BYTES, values, (target, value, at) => {
-    target.write(value.replaceAll('-', ''), at, UUID_BYTES, 'hex');
-  });
+  return fixedArray(OID.uuid, UUID_BYTES, values, writeUuid);
+}
+
+/** Eight hundred of these go into a batch of a hundred tokens, so the digits are read one by one, without a string between. */
+function writeUuid(target: Buffer, uuid: string, at: number): void {
+  let byte = at;
+  for (let place = 0; place < uuid.length; place += 2) {
+    if (uuid.charCodeAt(place) === DASH) place += 1;
+    target[byte] = (digitOf(uuid.charCodeAt(place)) << 4) | digitOf(uuid.charCodeAt(place + 1));
+    byte += 1;
+  }
+}
+
+function digitOf(code: number): number {
+  // '0' to '9' come before the letters; a letter's low bits count from 1 in either case.
+  return code <= NINE ? code & 0x0f : (code & 0x0f) + 9;
 }
 
 /** Instants in milliseconds. */
@@ -22,13 +36,6 @@ export function timestampArray(values: readonly (number | null)[]): Buffer {
   return fixedArray(OID.timestamptz, 8, values, (target, value, at) =>
     writeInt64(target, (value - MS_2000) * 1_000, at),
   );
-}
-
-/** Days, as any instant of them in UTC, in milliseconds. */
-export function dateArray(values: readonly number[]): Buffer {
-  return fixedArray(OID.date, 4, values, (target, value, at) => {
-    target.writeInt32BE(Math.floor((value - MS_2000) / DAY_MS), at);
-  });
 }
 
 export function int4Array(values: readonly number[]): Buffer {
