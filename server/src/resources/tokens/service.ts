@@ -1,6 +1,7 @@
 import { decide, decideAll } from '../../access/decide.js';
 import type { Principal } from '../../access/principal.js';
 import type { Act } from '../../audit/entry.js';
+import type { TenantKeys } from '../../crypto/tenant-keys.js';
 import { createBudget } from '../../expressions/budget.js';
 import type { Expressions } from '../../expressions/expressions.js';
 import type { Cursors } from '../../http/cursor.js';
@@ -130,11 +131,28 @@ export function createTokens(options: TokensOptions): Tokens {
   }
 }
 
-/** What every change needs: the tenant's keys and wishes, and a bound on what expressions may cost. */
-export async function prepareFor(options: TokensOptions, { tenantId }: Principal, act: Act): Promise<Preparation> {
-  const [keys, settings] = await Promise.all([options.opener.keysOf(tenantId), options.settingsOf(tenantId)]);
+/**
+ * What every change needs: the tenant's keys and wishes, and a bound on what expressions may cost. Both are remembered as a
+ * rule, so as a rule nothing is waited for.
+ */
+export function prepareFor(
+  options: TokensOptions,
+  { tenantId }: Principal,
+  act: Act,
+): Preparation | Promise<Preparation> {
   const { expressions } = options;
-  return { tenantId, act, keys, settings, expressions, budget: createBudget() };
+  const build = (keys: TenantKeys, settings: TokenSettings): Preparation => ({
+    tenantId,
+    act,
+    keys,
+    settings,
+    expressions,
+    budget: createBudget(),
+  });
+  const keys = options.opener.keysOf(tenantId);
+  const settings = options.settingsOf(tenantId);
+  if (!(keys instanceof Promise) && !(settings instanceof Promise)) return build(keys, settings);
+  return Promise.all([keys, settings]).then(([known, wishes]) => build(known, wishes));
 }
 
 /** Runs a reader that reports faults, and turns them into one 400. */

@@ -48,12 +48,8 @@ export function createOpener(options: {
 
   async function openIntact(tenantId: string, rows: readonly TokenRow[]): Promise<OpenRow[]> {
     if (rows.length === 0) return [];
-    const keys = await orGone(() =>
-      keyring.forRecords(
-        tenantId,
-        rows.map(({ sealed }) => sealed),
-      ),
-    );
+    const records = rows.map(({ sealed }) => sealed);
+    const keys = await orGone(keyring.forRecords(tenantId, records));
     return rows.map((row) => tryOpen(keys, row)).filter((token) => token !== undefined);
   }
 
@@ -70,7 +66,7 @@ export function createOpener(options: {
   }
 
   return {
-    keysOf: (tenantId) => orGone(() => keyring.forTenant(tenantId)),
+    keysOf: (tenantId) => orGone(keyring.forTenant(tenantId)),
     open,
     openIntact,
     async find(tenantId, id, nowMs) {
@@ -85,13 +81,12 @@ export function createOpener(options: {
 }
 
 /** Its keys are the first thing a deleted tenant loses, and with them its credentials. */
-async function orGone(load: () => TenantKeys | Promise<TenantKeys>): Promise<TenantKeys> {
-  try {
-    return await load();
-  } catch (error) {
+function orGone(keys: TenantKeys | Promise<TenantKeys>): TenantKeys | Promise<TenantKeys> {
+  if (!(keys instanceof Promise)) return keys;
+  return keys.catch((error: unknown) => {
     if (!(error instanceof IntegrityError)) throw error;
     throw new AppError('invalid_api_key', 'The API key is not valid. Check it, or ask for a new one.');
-  }
+  });
 }
 
 export function isExpired({ expires_at: expiresAt }: TokenRow, nowMs: number): boolean {

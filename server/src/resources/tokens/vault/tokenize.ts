@@ -14,7 +14,7 @@ import { tooManyTokens } from './too-many.js';
 export interface TokenizeOptions {
   readonly database: Database;
   readonly opener: Opener;
-  readonly prepareFor: (principal: Principal, act: Act) => Promise<Preparation>;
+  readonly prepareFor: (principal: Principal, act: Act) => Preparation | Promise<Preparation>;
   readonly tokensPerRequestMax: number;
 }
 
