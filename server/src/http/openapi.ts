@@ -84,7 +84,8 @@ function operationOf(route: RouteRecord, schemas: Json): Json {
 }
 
 function requestBodyOf(route: RouteRecord, schemas: Json): Json {
-  const schema = route.body ? publish(route.body, schemas) : { description: 'Any JSON value.' };
+  const described = route.body ?? route.describes?.body;
+  const schema = described ? publish(described, schemas) : { description: 'Any JSON value.' };
   return { required: !route.optionalBody, content: { 'application/json': { schema } } };
 }
 
@@ -119,7 +120,7 @@ export function failuresOf(route: RouteRecord): Map<number, ErrorCode[]> {
   if (route.path.includes(':')) codes.push('not_found');
   codes.push(...(route.failures ?? []));
   const byStatus = new Map<number, ErrorCode[]>();
-  for (const code of codes) {
+  for (const code of new Set(codes)) {
     const { status } = ERROR_CATALOGUE[code];
     byStatus.set(status, [...(byStatus.get(status) ?? []), code]);
   }
@@ -145,8 +146,10 @@ function parametersOf(route: RouteRecord, schemas: Json): Json[] {
     required: true,
     schema: { type: 'string' },
   }));
-  const { properties } = (route.query ?? {}) as { properties?: Record<string, Json> }; // Query schemas are objects.
-  const inQuery = Object.entries(properties ?? {}).map(([name, schema]) => {
+  // Query schemas are objects.
+  const [query, described] = [route.query, route.describes?.query] as { properties?: Record<string, Json> }[];
+  const properties = { ...query?.properties, ...described?.properties };
+  const inQuery = Object.entries(properties).map(([name, schema]) => {
     const { description, ...rest } = publish(schema, schemas) as Json; // A published schema is an object.
     return { name, in: 'query', required: false, ...(description !== undefined && { description }), schema: rest };
   });

@@ -57,6 +57,8 @@ export interface RouteRecord {
   readonly optionalBody?: true;
   /** The body is whatever JSON the client keeps with us; there is no schema. */
   readonly anyBody?: true;
+  /** For the API document alone: what a handler that reads its input itself takes. */
+  readonly describes?: { readonly query?: TSchema; readonly body?: TSchema };
   /** 1 MiB without it. */
   readonly bodyBytesMax?: number;
   readonly status: 200 | 201 | 202 | 204;

@@ -14,8 +14,9 @@ const FIND_TOKEN_COUNTS = statement<{ type: string; count: string; last_created_
    LEFT JOIN (SELECT group_id, count(*) AS count FROM tokens
               WHERE tenant_id = $1 AND expires_at <= $2 GROUP BY group_id) AS due USING (group_id)
    LEFT JOIN LATERAL (SELECT created_at FROM tokens
-                      WHERE tenant_id = $1 AND group_id = g.group_id AND (expires_at IS NULL OR expires_at > $2)
-                      ORDER BY created_at DESC LIMIT 1) AS newest ON true
+                      WHERE tenant_id = $1 AND group_id >= g.group_id AND group_id <= g.group_id
+                        AND (expires_at IS NULL OR expires_at > $2)
+                      ORDER BY group_id DESC, created_at DESC, tie DESC LIMIT 1) AS newest ON true
    GROUP BY g.type HAVING sum(g.count - COALESCE(due.count, 0)) > 0
    ORDER BY g.type LIMIT 1000`,
 );
@@ -27,7 +28,8 @@ export interface TokenCount {
 }
 
 /**
- * Reads a few counters and one index entry a group, whatever the number of tokens. What has expired is still counted
+ * Reads a few counters and one index entry a group, whatever the number of tokens: the newest is asked for as a range of
+ * one group in the order of its index, which the server cannot mistake for another. What has expired is still counted
  * until it is swept, so it is taken off here: that is never much.
  */
 export async function findTokenCounts(tx: TenantTx, nowMs: number): Promise<TokenCount[]> {

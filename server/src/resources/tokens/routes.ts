@@ -2,7 +2,19 @@ import Type from 'typebox';
 import type { RouteRecord } from '../../http/route.js';
 import { defineRoute } from '../../http/route.js';
 import { readListFilters } from './input/list-filters.js';
-import { ListQuery, ListV2Query, SearchBody, SearchV2Body, TokenBody, TokenList, TokenListV2 } from './schema.js';
+import {
+  ListFiltersDocument,
+  ListQuery,
+  ListV2FiltersDocument,
+  ListV2Query,
+  NewTokenDocument,
+  SearchBody,
+  SearchV2Body,
+  TokenBody,
+  TokenList,
+  TokenListV2,
+  TokenPatchDocument,
+} from './schema.js';
 import type { Tokens } from './service.js';
 
 export function tokenRoutes(tokens: Tokens): RouteRecord[] {
@@ -25,6 +37,7 @@ function singleRoutes(tokens: Tokens): RouteRecord[] {
       summary: 'Create a token',
       description: 'Stores a value. With deduplication the answer may be the token that holds the same value already.',
       anyBody: true,
+      describes: { body: NewTokenDocument },
       status: 201,
       response: TokenBody,
       location: ({ id }) => `/tokens/${encodeURIComponent(id)}`,
@@ -55,6 +68,7 @@ function singleRoutes(tokens: Tokens): RouteRecord[] {
       summary: 'Change a token',
       description: 'Data, mask and metadata are merged (RFC 7386); other fields are replaced; null removes.',
       anyBody: true,
+      describes: { body: TokenPatchDocument },
       status: 200,
       response: TokenBody,
       failures: ['validation_failed', 'invalid_expression', 'access_denied'],
@@ -87,6 +101,7 @@ function listRoutes(tokens: Tokens): RouteRecord[] {
       description: 'The tokens the caller may read, newest first. Filters: id, type, container, metadata.<key>.',
       query: ListQuery,
       readQuery: readListFilters,
+      describes: { query: ListFiltersDocument },
       status: 200,
       response: TokenList,
       handle: ({ principal, act, query, filters: { fingerprint: _, ...filters } }) =>
@@ -99,6 +114,7 @@ function listRoutes(tokens: Tokens): RouteRecord[] {
       description: 'As the other list, also by fingerprint; a container includes what is below it.',
       query: ListV2Query,
       readQuery: readListFilters,
+      describes: { query: ListV2FiltersDocument },
       status: 200,
       response: TokenListV2,
       failures: ['invalid_cursor'],

@@ -41,6 +41,46 @@ export type TokenBody = {
   readonly [Name in keyof Declared]: Declared[Name] | (object extends Pick<Declared, Name> ? undefined : never);
 };
 
+const Written = {
+  data: Anything,
+  mask: Type.Optional(Type.Unknown({ description: 'Any JSON whose strings may be expressions over `data`' })),
+  containers: Type.Optional(Type.Array(Type.String(), { examples: [['/pci/high/']] })),
+  metadata: Type.Optional(Type.Record(Type.String(), Type.String())),
+  search_indexes: Type.Optional(Type.Array(Type.String(), { examples: [['{{ data.number | last4 }}']] })),
+  fingerprint_expression: Type.Optional(Type.String({ examples: ['{{ data.number }}'] })),
+  deduplicate_token: Type.Optional(Type.Boolean({ description: 'Instead of the setting of the Tenant' })),
+  expires_at: Type.Optional(Type.String({ description: 'A date in the future', examples: ['2031-01-01T00:00:00Z'] })),
+  privacy: Type.Optional(Type.Partial(PrivacyBody)),
+  encryption: Type.Optional(Type.Unknown({ description: 'Notes on encryption by the client, given back as they are' })),
+};
+
+/** For the API document: tokens are read field by field, to name every fault and to be quick. */
+export const NewTokenDocument = named('NewToken', {
+  id: Type.Optional(Type.String({ minLength: 3, maxLength: 400, description: 'An id, or an expression over `data`' })),
+  type: Type.Optional(Type.Enum([...TOKEN_TYPES], { default: 'token' })),
+  ...Written,
+});
+
+export const TokenPatchDocument = named('TokenPatch', { ...Written, data: Type.Optional(Anything) });
+
+const repeatable = (description: string) => Type.Optional(Type.Array(Type.String(), { description }));
+
+export const ListFiltersDocument = Type.Object({
+  id: repeatable('Only these ids'),
+  type: repeatable('Only these types'),
+  container: repeatable('Only tokens in one of these containers'),
+  metadata: Type.Optional(
+    Type.String({
+      description: 'Only tokens with this metadata: a JSON object, or as `metadata.<key>=<value>`, as often as needed',
+    }),
+  ),
+});
+
+export const ListV2FiltersDocument = Type.Object({
+  ...ListFiltersDocument.properties,
+  fingerprint: Type.Optional(Type.String({ description: 'Only tokens with this fingerprint' })),
+});
+
 const QUERY = Type.Optional(
   text({ maxLength: 1_000, description: 'What to look for; empty or left out: all tokens', examples: ['type:card'] }),
 );

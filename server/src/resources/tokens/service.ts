@@ -26,6 +26,7 @@ import type { Opener, OpenRow } from './vault/open.js';
 import { known } from './vault/open.js';
 import type { Preparation, TokenSettings } from './vault/prepare.js';
 import { createPresent } from './vault/present.js';
+import { refuseProbing } from './vault/probing.js';
 import { createTokenize } from './vault/tokenize.js';
 import { changeToken } from './vault/update.js';
 
@@ -79,7 +80,7 @@ export function createTokens(options: TokensOptions): Tokens {
       const token = known(await opener.find(principal.tenantId, id, act.atMs));
       const transform = granted(decide(principal, 'token:read', subjectOf(token)));
       await database.write(principal.tenantId, (tx) => recordTouched(tx, act, 'token_retrieved', [token]));
-      return createPresent(expressions, createBudget()).body(token, transform, act.atMs);
+      return createPresent(expressions, createBudget(), act).body(token, transform, act.atMs);
     },
 
     async update(principal, act, id, body) {
@@ -88,13 +89,14 @@ export function createTokens(options: TokensOptions): Tokens {
       const seen = known(await opener.find(principal.tenantId, id, act.atMs));
       const common = await prepareFor(options, principal, act);
       const apply = (current: OpenRow) => {
-        granted(decideAll(principal, 'token:update', subjectOf(current)));
+        const shown = granted(decideAll(principal, 'token:update', subjectOf(current)));
+        refuseProbing(principal, shown, current.content, patch);
         // A budget for each try: what a neighbour's failure makes us do again must not lead to another answer.
         const preparation = { ...common, budget: createBudget() };
         const changed = changeToken(preparation, current, patch);
         const containers = [...current.content.containers, ...changed.token.content.containers];
         const transform = granted(decideAll(principal, 'token:update', { id, containers }));
-        return { ...changed, transform, present: createPresent(expressions, preparation.budget) };
+        return { ...changed, transform, present: createPresent(expressions, preparation.budget, act) };
       };
       apply(seen);
       return change(principal, id, async (tx) => {

@@ -6,6 +6,9 @@ const ID_LENGTH_MAX = 400;
 /** Characters that mean something in a path, a query, a filter or an expression. */
 const FORBIDDEN_PATTERN = /[#/\\+?[\]|&=%<>{}^]/;
 
+/** A path of its own lies where this token would be. */
+const RESERVED = 'search';
+
 /** What is wrong with an id, as it was given or as its expression turned out; undefined for a good one. */
 export function idFault(id: string): string | undefined {
   const length = codePointLength(id);
@@ -13,5 +16,6 @@ export function idFault(id: string): string | undefined {
     return `must be ${ID_LENGTH_MIN} to ${ID_LENGTH_MAX} characters long`;
   }
   if (FORBIDDEN_PATTERN.test(id)) return 'must not hold any of # / \\ + ? [ ] | & = % < > { } ^';
+  if (id === RESERVED) return `must not be ${RESERVED}, which is a path of its own`;
   return hasForbiddenCharacters(id) ? 'must not hold NUL or unpaired surrogates' : undefined;
 }

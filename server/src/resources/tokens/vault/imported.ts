@@ -60,6 +60,7 @@ export function prepareImported(
     content,
     isDeduplicated,
     isIdOurs: false,
+    idPath: 'id',
     idExpression: undefined,
     isWhole: terms !== undefined && isFingerprinted === (print !== undefined),
     row: {

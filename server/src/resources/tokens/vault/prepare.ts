@@ -33,6 +33,8 @@ export interface PreparedToken {
   readonly isDeduplicated: boolean;
   /** We made the id up, so nobody else has it. */
   readonly isIdOurs: boolean;
+  /** Where its id stands in the body, as errors name it. */
+  readonly idPath: string;
   /** The expression that made the id up and may do so again when it is taken. */
   readonly idExpression: string | undefined;
 }
@@ -69,6 +71,7 @@ export function prepareToken(preparation: Preparation, input: NewToken, path: st
     content,
     isDeduplicated,
     isIdOurs,
+    idPath: `${path}id`,
     idExpression: input.id !== undefined && preparation.expressions.isExpression(input.id) ? input.id : undefined,
     // Named one by one: an object that begins with a spread costs ten times as much, and every token passes here.
     row: {

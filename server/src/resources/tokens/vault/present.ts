@@ -1,4 +1,5 @@
 import type { Transform } from '../../../access/rules.js';
+import type { Act } from '../../../audit/entry.js';
 import type { Budget } from '../../../expressions/budget.js';
 import type { Expressions } from '../../../expressions/expressions.js';
 import { formatDate } from '../../../kernel/dates.js';
@@ -8,7 +9,7 @@ import type { TokenContent } from '../stored/content.js';
 import { fingerprintText } from '../stored/fingerprint.js';
 import type { TokenRow } from '../stored/row.js';
 import { TOKEN_TYPE_CATALOGUE } from '../types/catalogue.js';
-import { withoutCvc } from '../types/cvc.js';
+import { hasCvc, withoutCvc } from '../types/cvc.js';
 
 /** A stored token that was opened. */
 export interface OpenToken {
@@ -23,10 +24,19 @@ export interface Present {
   data(token: OpenToken, transform: Transform, nowMs: number): Json | undefined;
 }
 
-export function createPresent(expressions: Expressions, budget: Budget): Present {
+/**
+ * An answer that is kept for a repetition would outlive the hour of a verification code, so it never shows one, neither
+ * the first time nor when it is given again.
+ */
+export function createPresent(
+  expressions: Expressions,
+  budget: Budget,
+  { keepAnswer }: Pick<Act, 'keepAnswer'>,
+): Present {
   function data({ row, content }: OpenToken, transform: Transform, nowMs: number): Json | undefined {
     if (transform === 'redact') return undefined;
-    const plain = liveData(row, content, nowMs);
+    const live = liveData(row, content, nowMs);
+    const plain = keepAnswer && hasCvc(content.type, live) ? withoutCvc(live) : live;
     if (transform === 'reveal') return plain;
     if (content.mask === undefined) return TOKEN_TYPE_CATALOGUE[content.type].maskedView(plain);
     return expressions.evaluateMask(content.mask, { data: plain }, budget);

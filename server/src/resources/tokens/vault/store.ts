@@ -116,8 +116,9 @@ function moveClaims(tx: TenantTx, made: ReadonlyMap<string, PreparedToken>): Pro
     .map(([ticket, { row }]) => moveClaim(tx, row, ticket));
 }
 
-function anotherId(preparation: Preparation, { idExpression, content }: PreparedToken, attempt: number): string {
-  if (idExpression === undefined) throw idTaken();
+function anotherId(preparation: Preparation, token: PreparedToken, attempt: number): string {
+  const { idExpression, idPath, content } = token;
+  if (idExpression === undefined) throw idTaken(idPath);
   return attempt < ALIAS_ATTEMPTS_MAX ? evaluateId(preparation, idExpression, content.data, '') : newId();
 }
 
@@ -163,8 +164,8 @@ function rowsOf(tokens: readonly PreparedToken[]): TokenRow[] {
   return tokens.map(({ row }) => row);
 }
 
-function idTaken(): AppError {
+function idTaken(path: string): AppError {
   return new AppError('token_id_conflict', 'A token with this id exists already. Choose another id, or leave it out.', {
-    errors: { id: ['is taken'] },
+    errors: { [path]: ['is taken'] },
   });
 }

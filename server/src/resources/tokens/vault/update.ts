@@ -12,6 +12,10 @@ import type { Preparation } from './prepare.js';
 import { CVC_LIFETIME_MS, fingerprint, keptFingerprint, keptTermsOf, termsOf } from './prepare.js';
 import { liveData } from './present.js';
 
+/** What one request can bring, with some room for what is stored beside it: merging again and again must not go on for ever. */
+const TOKEN_BYTES_MAX = 1_048_576 + 16_384;
+const TOO_LARGE = 'would make the token larger than 1 MiB; split it into several';
+
 /** A token as it will be. */
 export interface ChangedToken {
   readonly token: OpenRow;
@@ -32,6 +36,8 @@ export function changeToken(preparation: Preparation, { row, content }: OpenRow,
     (row.fingerprint !== null && content.fingerprintExpression === undefined);
   const print = isFingerprinted ? printOf(preparation, changed, patch) : null;
   const place = { tenant_id: row.tenant_id, id: row.id, data_version: row.data_version + 1 };
+  const sealed = sealContent(keys, place, changed);
+  if (sealed.length > TOKEN_BYTES_MAX && sealed.length > row.sealed.length) throw validationFailed({ $: [TOO_LARGE] });
   const isChangedPrint = print !== null && (row.fingerprint === null || !print.equals(row.fingerprint));
   return {
     isToBeClaimed: isDeduplicated && isChangedPrint,
@@ -47,7 +53,7 @@ export function changeToken(preparation: Preparation, { row, content }: OpenRow,
         cvc_expires_at: cvcExpiryOf(preparation, row, patch, changed),
         fingerprint: print,
         terms: patch.searchIndexes ? termsOf(preparation, changed, '') : keptTermsOf(preparation, changed),
-        sealed: sealContent(keys, place, changed),
+        sealed,
       },
     },
   };
