@@ -126,6 +126,20 @@ describe('GET /tenants/self/reports/usage', () => {
     });
   });
 
+  it('200 for ten thousand groups in tables nobody has analysed yet: the newest of each is one step into its index', async () => {
+    const tenant = await app.makeTenant();
+    await app.db.owner.query(
+      `WITH made AS (
+         INSERT INTO tokens (tenant_id, id, type, group_id, created_at, tie, terms, data_version, sealed)
+         SELECT $1, 'g' || n, 'card', md5(n::text)::uuid, '2030-01-01'::timestamptz + n * interval '1 ms',
+                gen_random_uuid(), '', 1, '\\x00' FROM generate_series(1, 10000) AS n RETURNING tenant_id, group_id)
+       INSERT INTO token_groups SELECT tenant_id, group_id, 0, 'card', '{/a/}', 1 FROM made`,
+      [tenant.id],
+    );
+    const { card } = (await report(tenant)).metrics_by_type;
+    assert.deepEqual(card, { count: 10_000, last_created_at: '2030-01-01T00:00:10.000+00:00' });
+  });
+
   it('200 with exact numbers after fifty parallel writes of the same and of other tokens', async () => {
     const [tenant, other] = [await app.makeTenant(), await app.makeTenant()];
     const writes = Array.from({ length: 50 }, (_, n) =>
