@@ -8,11 +8,14 @@ export const COUNTER_SLOTS = 8;
 
 const FIND_TOKEN_COUNTS = statement<{ type: string; count: string; last_created_at: Date | null }>(
   'find_token_counts',
-  `SELECT g.type, sum(g.count - COALESCE(due.count, 0)) AS count, max(newest.created_at) AS last_created_at
+  `WITH due AS MATERIALIZED (
+     SELECT group_id, count(*) AS count
+     FROM (SELECT group_id FROM tokens WHERE tenant_id = $1 AND expires_at <= $2 ORDER BY expires_at) AS expired
+     GROUP BY group_id)
+   SELECT g.type, sum(g.count - COALESCE(due.count, 0)) AS count, max(newest.created_at) AS last_created_at
    FROM (SELECT group_id, type, sum(count) AS count FROM token_groups
          WHERE tenant_id = $1 GROUP BY group_id, type HAVING sum(count) > 0) AS g
-   LEFT JOIN (SELECT group_id, count(*) AS count FROM tokens
-              WHERE tenant_id = $1 AND expires_at <= $2 GROUP BY group_id) AS due USING (group_id)
+   LEFT JOIN due USING (group_id)
    LEFT JOIN LATERAL (SELECT created_at FROM tokens
                       WHERE tenant_id = $1 AND group_id >= g.group_id AND group_id <= g.group_id
                         AND (expires_at IS NULL OR expires_at > $2)
