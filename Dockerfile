@@ -6,6 +6,8 @@ COPY package.json package-lock.json .npmrc tsconfig.json tsconfig.base.json ./
 COPY server/package.json server/
 COPY acceptance/package.json acceptance/
 COPY bench/package.json bench/
+COPY faults/package.json faults/
+COPY fuzz/package.json fuzz/
 COPY tools/package.json tools/
 RUN npm ci
 COPY . .

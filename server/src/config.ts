@@ -60,6 +60,38 @@ export const SETTINGS = {
     isSecret: true,
     parse: postgresUrl,
   }),
+  databaseListenUrl: setting({
+    name: 'STRONGROOM_DATABASE_LISTEN_URL',
+    fallback: undefined,
+    about: 'The same server past PgBouncer, for the one connection that listens; not needed without a pooler',
+    isSecret: true,
+    parse: postgresUrl,
+  }),
+  databaseReplicaUrl: setting({
+    name: 'STRONGROOM_DATABASE_REPLICA_URL',
+    fallback: undefined,
+    about: 'A read replica of the server, for pages of `/logs` and for exports',
+    isSecret: true,
+    parse: postgresUrl,
+  }),
+  databasePreparedStatements: setting({
+    name: 'STRONGROOM_DATABASE_PREPARED_STATEMENTS',
+    fallback: 'on',
+    about: '`off` behind PgBouncer before 1.21: statements then have no names',
+    parse: oneOf(['on', 'off']),
+  }),
+  databaseReadConnectionsMax: setting({
+    name: 'STRONGROOM_DATABASE_READ_CONNECTIONS_MAX',
+    fallback: '8',
+    about: 'Connections of one process for reads and upkeep',
+    parse: integerBetween(2, 500),
+  }),
+  databaseWriteConnectionsMax: setting({
+    name: 'STRONGROOM_DATABASE_WRITE_CONNECTIONS_MAX',
+    fallback: '2',
+    about: 'Connections of one process for changes; each commits a batch at a time',
+    parse: integerBetween(1, 32),
+  }),
   postgresBinDir: setting({
     name: 'STRONGROOM_POSTGRES_BIN_DIR',
     fallback: undefined,
@@ -98,11 +130,24 @@ export const SETTINGS = {
     about: '`off` only to measure: it lifts every rate limit',
     parse: oneOf(['on', 'off']),
   }),
+  redisUrl: setting({
+    name: 'STRONGROOM_REDIS_URL',
+    fallback: undefined,
+    about: 'Redis server that shares the rate counters of several nodes; without it each node counts for itself',
+    isSecret: true,
+    parse: redisUrl,
+  }),
   audit: setting({
     name: 'STRONGROOM_AUDIT',
     fallback: 'standard',
     about: '`full` also logs reads of management entities and denied requests',
     parse: oneOf(['standard', 'full']),
+  }),
+  logRetentionMonths: setting({
+    name: 'STRONGROOM_LOG_RETENTION_MONTHS',
+    fallback: undefined,
+    about: 'Whole months the audit log is kept before the one now; older ones are dropped. Without it, for ever',
+    parse: integerBetween(1, 1_200),
   }),
   includedMonthlyActiveTokens: setting({
     name: 'STRONGROOM_INCLUDED_MONTHLY_ACTIVE_TOKENS',
@@ -141,10 +186,16 @@ export const SETTINGS = {
     about: 'Port of the Prometheus metrics; no listener without it',
     parse: port,
   }),
+  workers: setting({
+    name: 'STRONGROOM_WORKERS',
+    fallback: '1',
+    about: 'API processes on the one port; about one for each core',
+    parse: integerBetween(1, 64),
+  }),
   requestsInFlightMax: setting({
     name: 'STRONGROOM_REQUESTS_IN_FLIGHT_MAX',
     fallback: '1000',
-    about: 'Requests worked on at once; past it the answer is 503 `overloaded`',
+    about: 'Requests one process works on at once; past it the answer is 503 `overloaded`',
     parse: integerBetween(1, 100_000),
   }),
   logLevel: setting({
@@ -159,6 +210,10 @@ type ValueOf<S> = S extends Setting<infer T> ? T : never;
 type Optional =
   | 'databaseUrl'
   | 'migrationDatabaseUrl'
+  | 'databaseListenUrl'
+  | 'databaseReplicaUrl'
+  | 'redisUrl'
+  | 'logRetentionMonths'
   | 'postgresBinDir'
   | 'rootKey'
   | 'rootKeyFile'
@@ -204,6 +259,10 @@ function contradictions(config: Config): string[] {
   }
   if (config.migrationDatabaseUrl && !config.databaseUrl) {
     faults.push('STRONGROOM_MIGRATION_DATABASE_URL needs STRONGROOM_DATABASE_URL beside it.');
+  }
+  for (const key of ['databaseListenUrl', 'databaseReplicaUrl'] as const) {
+    if (config[key] && !config.databaseUrl)
+      faults.push(`${SETTINGS[key].name} needs STRONGROOM_DATABASE_URL beside it.`);
   }
   if (config.env === 'production' && config.rateLimits === 'off') {
     faults.push('STRONGROOM_RATE_LIMITS=off is for measuring. Set it to on in production.');
@@ -251,6 +310,14 @@ function headerPrefixes(text: string): readonly string[] {
 function postgresUrl(text: string): Secret<string> {
   if (!/^postgres(ql)?:\/\//.test(text) || !isReadableUrl(text)) {
     throw new Error('must be an address such as postgres://user:password@host:5432/strongroom.');
+  }
+  return new Secret(text);
+}
+
+/** Secret, because it usually holds a password. */
+function redisUrl(text: string): Secret<string> {
+  if (!/^rediss?:\/\//.test(text) || !isReadableUrl(text)) {
+    throw new Error('must be an address such as redis://user:password@host:6379, or rediss:// for TLS.');
   }
   return new Secret(text);
 }
