@@ -3,6 +3,7 @@
 FROM node:22-bookworm-slim AS build
 WORKDIR /app
 COPY package.json package-lock.json .npmrc tsconfig.json tsconfig.base.json ./
+COPY parts/package.json parts/
 COPY server/package.json server/
 COPY acceptance/package.json acceptance/
 COPY bench/package.json bench/

@@ -26,7 +26,10 @@ process.env.TEST_POSTGRES = await new Promise<string>((resolve, reject) => {
   shared.once('exit', (code) => reject(new Error(`the test database did not start (exit ${code})`)));
 });
 try {
-  const files = await globFiles(['server/dist', 'tools/dist', 'acceptance/dist'], '.test.js');
+  const files = await globFiles(
+    ['server/dist', 'tools/dist', 'acceptance/dist', 'faults/dist', 'fuzz/dist', 'bench/dist'],
+    '.test.js',
+  );
   const chosen = files.filter((file) => file.includes(pattern));
   add(total, await runNodeTests(chosen, CONCURRENCY));
 } finally {

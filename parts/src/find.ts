@@ -1,0 +1,50 @@
+import { accessSync, constants, readdirSync } from 'node:fs';
+import { join } from 'node:path';
+
+const FOLDERS = [...(process.env.PATH ?? '').split(':'), '/usr/sbin', '/usr/local/sbin', '/sbin'];
+const DEBIAN_POSTGRES = '/usr/lib/postgresql';
+const OLDEST_POSTGRES = 15;
+
+/** Where a program of this machine is, or undefined. */
+export function findProgram(name: string): string | undefined {
+  return FOLDERS.map((folder) => join(folder, name)).find(isProgram);
+}
+
+export interface PostgresPrograms {
+  readonly binDir: string;
+  readonly major: number;
+}
+
+/** The newest PostgreSQL installed from packages that has what standbys need, or undefined. */
+export function findPostgres(): PostgresPrograms | undefined {
+  return versions()
+    .map((major) => ({ major, binDir: join(DEBIAN_POSTGRES, String(major), 'bin') }))
+    .filter(({ major }) => major >= OLDEST_POSTGRES)
+    .sort((a, b) => b.major - a.major)
+    .find(({ binDir }) => ['initdb', 'postgres', 'pg_basebackup'].every((name) => isProgram(join(binDir, name))));
+}
+
+/**
+ * For the `skip` of a test: false where the part is there, else why the test did not run. Where every part is required,
+ * as in CI, the test runs all the same and fails.
+ */
+export function unless(part: unknown, title: string): string | false {
+  return part === undefined && process.env.TEST_PARTS !== 'required' ? `no ${title} on this machine` : false;
+}
+
+function versions(): number[] {
+  try {
+    return readdirSync(DEBIAN_POSTGRES).map(Number).filter(Number.isInteger);
+  } catch {
+    return [];
+  }
+}
+
+function isProgram(path: string): boolean {
+  try {
+    accessSync(path, constants.X_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}
