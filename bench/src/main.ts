@@ -2,6 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { cpus, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
+import { measureCapacity } from './capacity.js';
 import { measureHttpRatio } from './http-ratio.js';
 import type { LogTenant } from './log-growth.js';
 import { measureLogGrowth } from './log-growth.js';
@@ -51,6 +52,10 @@ try {
   if (chosen('vault') || chosen('growth')) {
     const { seen, peak } = memory.most();
     printTable('Memory of the API process', ['most seen MB', 'peak MB', 'goal'], [[`${seen}`, `${peak}`, '< 250']]);
+  }
+  if (chosen('capacity')) {
+    const tenant = await makeVaultTenant();
+    await measureCapacity({ port, socketDir, tenant, tokens: values.quick ? 5_000 : 50_000, seconds });
   }
   if (chosen('logs')) {
     await measureLogGrowth({

@@ -38,13 +38,15 @@ export function createResponder(onAnswered: OnAnswered, isClosing: () => boolean
 
   function send(exchange: Exchange, status: number, headers: string[], body: string | Buffer | undefined): void {
     const { response } = exchange;
-    if (body !== undefined) headers.push('Content-Length', `${Buffer.byteLength(body)}`);
+    const bytes = body === undefined ? 0 : Buffer.byteLength(body);
+    if (body !== undefined) headers.push('Content-Length', `${bytes}`);
     // A client that keeps its connection busy would otherwise keep a stopping server alive; and behind an answer that did
     // not wait for its request's body, nobody could tell where the next request begins.
     const isLast = isClosing() || exchange.context.headers.hasUpgrade || isBodyOutstanding(exchange.request);
     if (isLast) headers.push('Connection', 'close');
     response.writeHead(status, headers);
-    response.end(body);
+    // As long in bytes as in characters, it is plain ASCII, which leaves the process without being re-encoded.
+    response.end(body, bytes === body?.length ? 'latin1' : 'utf8');
     onAnswered(exchange, status);
   }
 
