@@ -15,7 +15,8 @@ export interface Answerer {
 export function createAnswerer(route: RouteRecord, respond: Responder): Answerer {
   const { status, location } = route;
   // The serialiser is built from the response schema: a field that is not declared there has no way out.
-  const serialise = route.response ? fastJson(route.response) : undefined;
+  const write = route.response ? fastJson(route.response) : undefined;
+  const serialise = write && route.isRemembered ? writeOnce(write) : write;
 
   return {
     send(exchange, value) {
@@ -33,5 +34,19 @@ export function createAnswerer(route: RouteRecord, respond: Responder): Answerer
       if (kept.body === undefined) respond.empty(exchange, kept.status, extra);
       else respond.json(exchange, kept.status, kept.body, extra);
     },
+  };
+}
+
+/** As long as the object lives, so does its text, and no longer. */
+function writeOnce(write: (value: unknown) => string): (value: unknown) => string {
+  const written = new WeakMap<object, string>();
+  return (value) => {
+    if (typeof value !== 'object' || value === null) return write(value);
+    let text = written.get(value);
+    if (text === undefined) {
+      text = write(value);
+      written.set(value, text);
+    }
+    return text;
   };
 }

@@ -64,6 +64,8 @@ export interface RouteRecord {
   readonly status: 200 | 201 | 202 | 204;
   /** Fields not declared here never leave. Absent exactly when the answer has no body. */
   readonly response?: TSchema;
+  /** The handler gives the very same, unchanging object as long as nothing changed: it is then written out once. */
+  readonly isRemembered?: true;
   /** The address of what was made: a path whose segments are percent-encoded already. */
   readonly location?: (value: unknown) => string;
   /** Top-level fields of the answer that show a credential: a replay opens them for the same credential alone. */

@@ -47,8 +47,8 @@ export function createRouter<T>(
     const direct = fixed.get(pathname);
     if (direct) return direct;
     const segments = segmentsOf(pathname);
-    // No id holds such a character, so nothing can be there.
-    if (segments.some(hasForbiddenCharacters)) return undefined;
+    // No id holds such a character, so nothing can be there. Only an encoded one gets here: the parser takes no other.
+    if (pathname.includes('%') && segments.some(hasForbiddenCharacters)) return undefined;
     for (const pattern of patterns) {
       const params = paramsOf(pattern.segments, segments);
       if (params) return { byMethod: pattern.byMethod, params };

@@ -14,6 +14,7 @@ export function tenantRoutes(tenants: Tenants): RouteRecord[] {
       description: 'The Tenant that owns the API key.',
       status: 200,
       response: TenantBody,
+      isRemembered: true,
       audit: { entityId: 'tenant', onRead: 'tenant_retrieved', onDenied: 'tenant_denied' },
       handle: ({ principal }) => tenants.get(principal.tenantId),
     }),
