@@ -78,8 +78,13 @@ function rateLimited(refusal: Refusal): AppError {
   return new AppError('rate_limited', detail, { headers });
 }
 
+/** Made once: when there is too much to do, each refusal must cost next to nothing. */
+const OVERLOADED = new AppError(
+  'overloaded',
+  'Too many requests are being worked on. Nothing was done; try again shortly.',
+  { headers: { 'Retry-After': '1' } },
+);
+
 export function overloaded(): AppError {
-  return new AppError('overloaded', 'Too many requests are being worked on. Nothing was done; try again shortly.', {
-    headers: { 'Retry-After': '1' },
-  });
+  return OVERLOADED;
 }

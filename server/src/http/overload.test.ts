@@ -77,6 +77,16 @@ describe('more requests than the server works on at once', () => {
     assert.equal((await app.call('GET', '/tenants/self', { key })).json.name, 'held');
   });
 
+  it('503 keeps the connection, throws the small body away and leaves no story in the log', async () => {
+    const held = await holdAll();
+    app.logLines.length = 0;
+    const { status, headers } = await app.call('PUT', '/tenants/self', { key, body: { name: 'too much' } });
+    assert.deepEqual([status, headers.get('connection')], [503, 'keep-alive']);
+    assert.equal(app.logLines.filter((line) => line.includes('request failed')).length, 0);
+    for (const one of held) await one.letGo();
+    await Promise.all(held.map((one) => one.status));
+  });
+
   it('200 again as soon as one of them is done', async () => {
     const [first, ...others] = await holdAll();
     assert.equal((await app.call('GET', '/permissions', { key })).status, 503);

@@ -42,7 +42,7 @@ export function createResponder(onAnswered: OnAnswered, isClosing: () => boolean
     if (body !== undefined) headers.push('Content-Length', `${bytes}`);
     // A client that keeps its connection busy would otherwise keep a stopping server alive; and behind an answer that did
     // not wait for its request's body, nobody could tell where the next request begins.
-    const isLast = isClosing() || exchange.context.headers.hasUpgrade || isBodyOutstanding(exchange.request);
+    const isLast = isClosing() || exchange.context.headers.hasUpgrade || isBodyOutstanding(exchange.request, status);
     if (isLast) headers.push('Connection', 'close');
     response.writeHead(status, headers);
     // As long in bytes as in characters, it is plain ASCII, which leaves the process without being re-encoded.
@@ -72,7 +72,12 @@ export function createResponder(onAnswered: OnAnswered, isClosing: () => boolean
   };
 }
 
-function isBodyOutstanding({ method, complete, headers }: IncomingMessage): boolean {
+/** A body this small is read and thrown away, which costs less than a new connection for the next try. */
+const DISCARDED_BYTES_MAX = 65_536;
+
+function isBodyOutstanding({ method, complete, headers }: IncomingMessage, status: number): boolean {
   if (complete || method === 'GET' || method === 'HEAD') return false;
-  return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
+  const isTooMuch = status === 429 || status === 503;
+  const bytes = Number(headers['content-length'] ?? 0);
+  return headers['transfer-encoding'] !== undefined || bytes > (isTooMuch ? DISCARDED_BYTES_MAX : 0);
 }

@@ -93,11 +93,16 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
   }
 
   function fail(exchange: Exchange, error: unknown): void {
-    if (!(error instanceof AppError) || error.status >= 500) options.onFault(error, exchange.context.traceId);
+    if (isOurFault(error)) options.onFault(error, exchange.context.traceId);
     // An answer that is out cannot be taken back.
     if (!exchange.response.headersSent) respond.problem(exchange, error);
   }
 
   const listener = createListener(receive);
   return { ...listener, inFlight: () => inFlight, bodiesWaiting: bodies.waiting };
+}
+
+/** Too many requests at once are seen in the request lines and the metrics; a story for each would only add to the load. */
+function isOurFault(error: unknown): boolean {
+  return !(error instanceof AppError) || (error.status >= 500 && error.code !== 'overloaded');
 }
