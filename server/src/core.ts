@@ -5,8 +5,9 @@ import { openKeyStore } from './crypto/key-store.js';
 import type { Clock } from './kernel/clock.js';
 import { AppError } from './kernel/errors.js';
 import { EXIT, ExitError } from './kernel/exit.js';
+import { randomNumberBelow } from './kernel/ids.js';
 import type { ConnectionTarget } from './storage/connection.js';
-import type { Database } from './storage/database.js';
+import type { Database, DatabaseOptions } from './storage/database.js';
 import { createDatabase } from './storage/database.js';
 import { migrate } from './storage/migrate.js';
 import type { StorageOptions } from './storage/open-storage.js';
@@ -39,7 +40,7 @@ export async function openCore(options: CoreOptions): Promise<Core> {
   let database: Database | undefined;
   try {
     if (storage.migration && !storage.isJoined) await migrate(storage.migration);
-    database = createDatabase({ target: storage.target, clock });
+    database = createDatabase({ target: storage.target, clock, ...databaseOptions(config) });
     await refuseOldSchema(database);
     await refusePowerfulLogin(database);
     const { keyStore, warnings } = await openKeyStore(database, rootKeySource(config));
@@ -60,6 +61,19 @@ export async function openCore(options: CoreOptions): Promise<Core> {
     await storage.close();
     throw asExit(error);
   }
+}
+
+const LANE_BASES = 1_024;
+
+/** What the settings say about connections. The lanes begin anywhere, so that processes count in different slots. */
+export function databaseOptions(
+  config: Config,
+): Required<Pick<DatabaseOptions, 'connections' | 'isPrepared' | 'laneBase'>> {
+  return {
+    connections: { readMax: config.databaseReadConnectionsMax, writeMax: config.databaseWriteConnectionsMax },
+    isPrepared: config.databasePreparedStatements === 'on',
+    laneBase: randomNumberBelow(LANE_BASES),
+  };
 }
 
 export function rootKeySource(config: Config): UnboundRootKeySource {

@@ -1,6 +1,6 @@
 import type { Config } from '../config.js';
 import { readConfig, unknownSettings } from '../config.js';
-import { asExit, rootKeySource, storageOptions } from '../core.js';
+import { asExit, databaseOptions, rootKeySource, storageOptions } from '../core.js';
 import { examineKeys } from '../crypto/key-store.js';
 import { systemClock } from '../kernel/clock.js';
 import { EXIT, ExitError } from '../kernel/exit.js';
@@ -55,7 +55,7 @@ async function withDatabase(
   const storage = await openStorage(
     storageOptions({ config, clock: systemClock, command: 'strongroom doctor', ...quiet }),
   );
-  const database = createDatabase({ target: storage.target, clock: systemClock });
+  const database = createDatabase({ target: storage.target, clock: systemClock, ...databaseOptions(config) });
   try {
     return await act(database, rootKeySource(config));
   } finally {

@@ -7,6 +7,7 @@ import { createApp } from '../app.js';
 import { operatorAct } from '../audit/entry.js';
 import { ensureLogPartitions } from '../audit/partitions.js';
 import { readConfig } from '../config.js';
+import { databaseOptions } from '../core.js';
 import type { KeyStore } from '../crypto/key-store.js';
 import { openKeyStore } from '../crypto/key-store.js';
 import { generateRootKey } from '../crypto/root-key.js';
@@ -94,7 +95,7 @@ export async function startTestApp(options: TestAppOptions = {}): Promise<TestAp
   const rootKey = options.beside?.rootKey ?? generateRootKey();
   ROOT_KEYS.set(db, rootKey);
   const target = options.target?.(db) ?? db.target;
-  const database = createDatabase({ target, clock });
+  const database = createDatabase({ target, clock, ...databaseOptions(config) });
   const { keyStore } = await openKeyStore(database, { value: rootKey, isProduction: false });
   await ensureLogPartitions(database, clock.nowMs());
   const logLines: string[] = [];
