@@ -12,6 +12,7 @@ import { migrate } from './storage/migrate.js';
 import type { StorageOptions } from './storage/open-storage.js';
 import { openStorage } from './storage/open-storage.js';
 import { refuseOldSchema, refusePowerfulLogin } from './storage/readiness.js';
+import type { ReplicaTarget } from './storage/replica.js';
 
 /** What the server and the operator's commands both stand on: a migrated database and its opened keys. */
 export interface Core {
@@ -31,6 +32,8 @@ export interface CoreOptions {
   readonly onLost: (reason: string) => void;
   /** Operator commands work beside a running server. */
   readonly mayJoin?: boolean;
+  /** The read replica serves from now on, or is left alone. */
+  readonly onReplica?: ReplicaTarget['onChange'];
 }
 
 export async function openCore(options: CoreOptions): Promise<Core> {
@@ -39,7 +42,7 @@ export async function openCore(options: CoreOptions): Promise<Core> {
   let database: Database | undefined;
   try {
     if (storage.migration && !storage.isJoined) await migrate(storage.migration);
-    database = createDatabase({ target: storage.target, clock });
+    database = createDatabase({ target: storage.target, clock, replica: replicaOf(options) });
     await refuseOldSchema(database);
     await refusePowerfulLogin(database);
     const { keyStore, warnings } = await openKeyStore(database, rootKeySource(config));
@@ -60,6 +63,11 @@ export async function openCore(options: CoreOptions): Promise<Core> {
     await storage.close();
     throw asExit(error);
   }
+}
+
+function replicaOf({ config, onReplica }: CoreOptions): ReplicaTarget | undefined {
+  const url = config.databaseReplicaUrl;
+  return url && { target: { url }, ...(onReplica && { onChange: onReplica }) };
 }
 
 export function rootKeySource(config: Config): UnboundRootKeySource {
