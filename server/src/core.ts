@@ -13,6 +13,7 @@ import { migrate } from './storage/migrate.js';
 import type { StorageOptions } from './storage/open-storage.js';
 import { openStorage } from './storage/open-storage.js';
 import { refuseOldSchema, refusePowerfulLogin } from './storage/readiness.js';
+import type { ReplicaTarget } from './storage/replica.js';
 
 /** What the server and the operator's commands both stand on: a migrated database and its opened keys. */
 export interface Core {
@@ -32,6 +33,8 @@ export interface CoreOptions {
   readonly onLost: (reason: string) => void;
   /** Operator commands work beside a running server. */
   readonly mayJoin?: boolean;
+  /** The read replica serves from now on, or is left alone. */
+  readonly onReplica?: ReplicaTarget['onChange'];
 }
 
 export async function openCore(options: CoreOptions): Promise<Core> {
@@ -40,7 +43,12 @@ export async function openCore(options: CoreOptions): Promise<Core> {
   let database: Database | undefined;
   try {
     if (storage.migration && !storage.isJoined) await migrate(storage.migration);
-    database = createDatabase({ target: storage.target, clock, ...databaseOptions(config) });
+    database = createDatabase({
+      target: storage.target,
+      clock,
+      ...databaseOptions(config),
+      replica: replicaOf(options),
+    });
     await refuseOldSchema(database);
     await refusePowerfulLogin(database);
     const { keyStore, warnings } = await openKeyStore(database, rootKeySource(config));
@@ -74,6 +82,11 @@ export function databaseOptions(
     isPrepared: config.databasePreparedStatements === 'on',
     laneBase: randomNumberBelow(LANE_BASES),
   };
+}
+
+function replicaOf({ config, onReplica }: CoreOptions): ReplicaTarget | undefined {
+  const url = config.databaseReplicaUrl;
+  return url && { target: { url }, ...(onReplica && { onChange: onReplica }) };
 }
 
 export function rootKeySource(config: Config): UnboundRootKeySource {

@@ -1,4 +1,4 @@
-import type { Core } from './core.js';
+import type { Core, CoreOptions } from './core.js';
 import type { HttpServer, HttpServerOptions } from './http/server.js';
 import type { JobRunner } from './jobs/runner.js';
 import type { Clock } from './kernel/clock.js';
@@ -43,6 +43,14 @@ export function observers({
   };
 }
 
+/** One line whenever the read replica begins to serve or is left alone. */
+export function replicaObserver(log: ProcessLog): NonNullable<CoreOptions['onReplica']> {
+  return (change) => {
+    if (change.isServing) log.main.info('the read replica serves');
+    else log.main.warn({ reason: change.reason }, 'the read replica is left alone, the primary is read instead');
+  };
+}
+
 interface Gauged {
   readonly server: HttpServer;
   readonly jobs: JobRunner;
@@ -60,12 +68,35 @@ export function addGauges(metrics: Metrics, { server, jobs, database, remembered
   gauge('credentials_remembered', 'API keys answered from memory.', remembered);
   gauge('changes_heard', '1 while changes of other processes are heard.', () => (isHearing() ? 1 : 0));
   gauge('purged_rows_total', 'Rows of deleted tenants removed by this process.', () => jobs.done('purge'), 'counter');
+  if (database.replicaFigures() !== undefined) addReplicaGauges(metrics, database);
   const perJob = (name: string, help: string, read: () => ReadonlyMap<string, number>): void =>
     metrics.addGauge({ name: `strongroom_${name}`, help, type: 'counter', label: 'job', read });
   perJob('job_done_total', 'What background jobs did in this process, in rows.', () => jobs.totals().done);
   perJob('job_failures_total', 'Steps of background jobs that failed.', () => jobs.totals().failed);
   gauge('process_resident_memory_bytes', 'Resident memory of this process.', () => process.memoryUsage.rss());
   gauge('process_cpu_seconds_total', 'CPU time of this process.', cpuSeconds, 'counter');
+}
+
+function addReplicaGauges(metrics: Metrics, database: Core['database']): void {
+  metrics.addGauge({
+    name: 'strongroom_replica_reads_total',
+    help: 'Reads answered by the read replica.',
+    type: 'counter',
+    read: () => database.replicaFigures()?.reads ?? 0,
+  });
+  metrics.addGauge({
+    name: 'strongroom_replica_fallbacks_total',
+    help: 'Reads meant for the read replica that the primary answered, by why.',
+    type: 'counter',
+    label: 'reason',
+    read: () => database.replicaFigures()?.fallbacks ?? new Map(),
+  });
+  metrics.addGauge({
+    name: 'strongroom_replica_serving',
+    help: '1 while the read replica is asked.',
+    type: 'gauge',
+    read: () => (database.replicaFigures()?.isServing ? 1 : 0),
+  });
 }
 
 function cpuSeconds(): number {

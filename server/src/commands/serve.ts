@@ -5,6 +5,7 @@ import { openCore } from '../core.js';
 import { makeFirstTenant } from '../first-start.js';
 import { systemClock } from '../kernel/clock.js';
 import { EXIT, ExitError } from '../kernel/exit.js';
+import { replicaObserver } from '../observers.js';
 import { createMetrics } from '../telemetry/metrics.js';
 import { listenForScrapes } from '../telemetry/metrics-listener.js';
 import type { ProcessLog } from '../telemetry/process-log.js';
@@ -55,6 +56,7 @@ async function start(
       log.main.fatal({ reason }, 'the embedded database cannot be brought back');
       endWith(EXIT.unavailable);
     },
+    onReplica: replicaObserver(log),
   });
   for (const warning of core.warnings) log.main.warn(warning);
   const metrics = createMetrics();

@@ -10,6 +10,8 @@ import type { Member, Work } from './group-commit.js';
 import { createGroupCommit, MemberFailure } from './group-commit.js';
 import type { ConnectionPool } from './pool.js';
 import { createPool, serversOf } from './pool.js';
+import type { ReadOn, ReplicaFigures, ReplicaTarget } from './replica.js';
+import { createReplicaReads } from './replica.js';
 import type { PurgeTx, Role, SystemTx, TenantTx, Tx } from './scope.js';
 import { createSharedReads } from './shared-reads.js';
 
@@ -22,6 +24,7 @@ export interface DatabaseOptions {
   readonly isPrepared?: boolean;
   /** Added to the number of each lane, so that the writers of several processes differ too. */
   readonly laneBase?: number;
+  readonly replica?: ReplicaTarget | undefined;
 }
 
 /** Connections of one process at most; each of those that write commits a batch at a time. */
@@ -33,6 +36,8 @@ export interface ConnectionBounds {
 export interface Database {
   /** Reads rows of one tenant. One flight to the server for what `work` asks at once. */
   read<T>(tenantId: string, work: (tx: TenantTx) => Promise<T>): Promise<T>;
+  /** The same, answered by the read replica where there is one that has all the caller may have written. */
+  readReplicated<T>(tenantId: string, work: (tx: TenantTx) => Promise<T>): Promise<T>;
   /** Looks for one row of one tenant; looks that arrive together share a statement. The answer serves all of them. */
   find<Row, Result, Answer>(tenantId: string, bulk: Bulk<Row, Result, Answer>, row: Row): Promise<Answer>;
   /** Changes rows of one tenant, durable when it resolves. `work` may run more than once and shares its transaction. */
@@ -46,6 +51,8 @@ export interface Database {
   /** Waits for the changes under way, then closes every connection. */
   close(): Promise<void>;
   readonly writesPending: () => number;
+  /** Undefined without a replica. */
+  readonly replicaFigures: () => ReplicaFigures | undefined;
 }
 
 const DEFAULT_CONNECTIONS: ConnectionBounds = { readMax: 8, writeMax: 2 };
@@ -72,10 +79,15 @@ export function createDatabase(options: DatabaseOptions): Database {
     scope: Scope,
     work: (run: Tx['run']) => Promise<T>,
     isDurable: boolean,
+    prepare?: (client: pg.ClientBase) => Promise<void>,
   ): Promise<T> {
     // Whatever the reason, a connection that cannot be had means the store is out of reach.
     const client = await pool.connect().catch((error: unknown) => {
       throw storageUnavailable(new DriverFault(error));
+    });
+    await prepare?.(client).catch((error: unknown) => {
+      client.release(true);
+      throw error;
     });
     let result: T;
     const opened = openScope(client, scope, bounds, isPrepared);
@@ -139,14 +151,28 @@ export function createDatabase(options: DatabaseOptions): Database {
     SHARED_READS,
   );
 
+  const readOn: ReadOn = (pool, tenantId, work, prepare) =>
+    inTransaction(
+      pool,
+      { role: 'strongroom_app', tenants: [tenantId], isReadOnly: true },
+      (run) => work({ kind: 'tenant', tenantId, lane: 0, run, gather: createGather(run) }),
+      false,
+      prepare,
+    );
+  const replica =
+    options.replica &&
+    createReplicaReads({
+      replica: options.replica,
+      primary: readers,
+      isPrepared,
+      bounds,
+      clock: options.clock,
+      readOn,
+    });
+
   return {
-    read: (tenantId, work) =>
-      inTransaction(
-        readers,
-        { role: 'strongroom_app', tenants: [tenantId], isReadOnly: true },
-        (run) => work({ kind: 'tenant', tenantId, lane: 0, run, gather: createGather(run) }),
-        false,
-      ),
+    read: (tenantId, work) => readOn(readers, tenantId, work),
+    readReplicated: (tenantId, work) => (replica ? replica.read(tenantId, work) : readOn(readers, tenantId, work)),
     find: sharedReads.find,
     write: (tenantId, work) => groupCommit.submit(tenantId, work),
     lookUp: (work) =>
@@ -172,9 +198,11 @@ export function createDatabase(options: DatabaseOptions): Database {
       ),
     async close() {
       await groupCommit.drain();
+      await replica?.close();
       await Promise.all([readers.end(), writers.end()]);
     },
     writesPending: groupCommit.depth,
+    replicaFigures: () => replica?.figures(),
   };
 }
 

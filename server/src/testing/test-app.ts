@@ -15,6 +15,7 @@ import type { Clock } from '../kernel/clock.js';
 import { systemClock } from '../kernel/clock.js';
 import { newId } from '../kernel/ids.js';
 import type { Secret } from '../kernel/secret.js';
+import { replicaObserver } from '../observers.js';
 import { createApplication } from '../resources/applications/index.js';
 import { createTenant } from '../resources/tenants/index.js';
 import type { ConnectionTarget } from '../storage/connection.js';
@@ -71,6 +72,7 @@ export interface TestAppOptions {
   readonly beside?: { readonly db: TestDatabase; readonly rootKey: Secret<string> };
   /** Sign in as somebody else, to see what a wall holds. */
   readonly target?: (db: TestDatabase) => ConnectionTarget;
+  readonly replica?: ConnectionTarget;
 }
 
 const ROOT_KEYS = new WeakMap<TestDatabase, Secret<string>>();
@@ -95,9 +97,6 @@ export async function startTestApp(options: TestAppOptions = {}): Promise<TestAp
   const rootKey = options.beside?.rootKey ?? generateRootKey();
   ROOT_KEYS.set(db, rootKey);
   const target = options.target?.(db) ?? db.target;
-  const database = createDatabase({ target, clock, ...databaseOptions(config) });
-  const { keyStore } = await openKeyStore(database, { value: rootKey, isProduction: false });
-  await ensureLogPartitions(database, clock.nowMs());
   const logLines: string[] = [];
   const destination = new Writable({
     write(chunk, _encoding, done) {
@@ -106,6 +105,10 @@ export async function startTestApp(options: TestAppOptions = {}): Promise<TestAp
     },
   });
   const log = createProcessLog({ level: config.logLevel, destination });
+  const replica = options.replica && { target: options.replica, onChange: replicaObserver(log) };
+  const database = createDatabase({ target, clock, ...databaseOptions(config), replica });
+  const { keyStore } = await openKeyStore(database, { value: rootKey, isProduction: false });
+  await ensureLogPartitions(database, clock.nowMs());
   const metrics = createMetrics();
   const app: App = createApp({ config, core: { database, keyStore, target }, clock, log, metrics });
   const port = await app.http.listen('127.0.0.1', 0);

@@ -33,7 +33,7 @@ export function createLogs(options: { readonly database: Database; readonly curs
         after: query.start === undefined ? undefined : cursors.open(scope, query.start),
       };
       const offset = ((query.page ?? 1) - 1) * size;
-      const [rows, total] = await database.read(tenantId, (tx) =>
+      const [rows, total] = await database.readReplicated(tenantId, (tx) =>
         Promise.all([
           // One row more than asked for tells whether there is a next page.
           offset === 0 ? listNewestLogs(tx, filter, size + 1, nowMs) : listLogs(tx, filter, size + 1, offset),

@@ -93,7 +93,7 @@ async function writeSegments(
   const { database, tenantId, folder, clock } = options;
   const steps: ExportStep[] = [...earlier];
   const sumOf = (some: readonly ExportStep[]) => some.reduce((sum, { tokens }) => sum + tokens, 0);
-  const live = await database.read(tenantId, (tx) =>
+  const live = await database.readReplicated(tenantId, (tx) =>
     countTokens(tx, { condition: { kind: 'all' }, directory: undefined, termRows: new Map(), nowMs: clock.nowMs() }),
   );
   const before = sumOf(earlier);
@@ -204,7 +204,7 @@ function createSource(options: ExportOptions, untilMs: number, from: ExportPlace
     async next(limit) {
       const nowMs = clock.nowMs();
       const page = { after, untilMs, nowMs, limit: Math.min(limit, BATCH_TOKENS), bytesMax: BATCH_BYTES };
-      const rows = await database.read(tenantId, (tx) => findTokensAfter(tx, page));
+      const rows = await database.readReplicated(tenantId, (tx) => findTokensAfter(tx, page));
       const last = rows.at(-1);
       if (last === undefined) return undefined;
       const opened = await openAll(rows);

@@ -1,0 +1,236 @@
+import assert from 'node:assert/strict';
+import { after, afterEach, before, describe, it } from 'node:test';
+import { findPostgres, unless } from '@strongroom/parts/find.js';
+import { eventually } from '../testing/eventually.js';
+import { createFakeClock } from '../testing/fake-clock.js';
+import { startPostgresProxy } from '../testing/postgres-proxy.js';
+import type { Replicated } from '../testing/replicated.js';
+import { startReplicated, untilServing } from '../testing/replicated.js';
+import type { TestApp, TestAppOptions, TestTenant } from '../testing/test-app.js';
+import { startTestApp } from '../testing/test-app.js';
+import { statement } from './statement.js';
+
+const NAP = statement<{ is_replica: boolean }>('nap', 'SELECT pg_is_in_recovery() AS is_replica FROM pg_sleep($1)');
+const SEEN = statement<{ tenant_id: string; who: string; is_replica: boolean }>(
+  'seen',
+  'SELECT DISTINCT tenant_id, current_user::text AS who, pg_is_in_recovery() AS is_replica FROM logs',
+);
+
+describe('reads on a replica', { skip: unless(findPostgres(), 'PostgreSQL') }, () => {
+  let pair: Replicated;
+  let app: TestApp;
+  let tenant: TestTenant;
+  const opened: TestApp[] = [];
+  before(async () => {
+    pair = await startReplicated({ max_standby_streaming_delay: '0' });
+    app = await start();
+    tenant = await app.makeTenant();
+  });
+  after(async () => {
+    for (const one of opened) await one.close();
+    await pair.close();
+  });
+  afterEach(async () => {
+    await pair.onStandby.query('SELECT pg_wal_replay_resume()');
+  });
+
+  async function start(options: Partial<TestAppOptions> = {}): Promise<TestApp> {
+    const started = await startTestApp({ beside: pair.beside, replica: pair.replica, ...options });
+    opened.push(started);
+    return started;
+  }
+
+  const figures = (of: TestApp = app) => of.database.replicaFigures() ?? assert.fail('no replica');
+  const fallbacks = (reason: string, of?: TestApp) => figures(of).fallbacks.get(reason) ?? 0;
+
+  /** A change that leaves one entry in the log, which its trace id finds again. */
+  async function change(through: TestApp, traceId: string, of = tenant): Promise<void> {
+    const { status, text } = await through.call('PUT', '/tenants/self', {
+      key: of.key,
+      body: { name: traceId },
+      headers: { 'SVC-TRACE-ID': traceId },
+    });
+    assert.equal(status, 200, text);
+  }
+
+  async function newest(through: TestApp, query = '', of = tenant): Promise<string> {
+    const { status, json, text } = await through.call('GET', `/logs?include=details&size=1${query}`, {
+      key: of.key,
+    });
+    assert.equal(status, 200, text);
+    return json.data[0]?.trace_id;
+  }
+
+  async function scansOfLogs(client: Replicated['onPrimary']): Promise<number> {
+    await client.query('SELECT pg_stat_clear_snapshot()');
+    const { rows } = await client.query<{ scans: string }>(
+      `SELECT coalesce(sum(idx_scan), 0) AS scans FROM pg_stat_user_indexes WHERE relname LIKE 'logs%'`,
+    );
+    return Number(rows[0]?.scans);
+  }
+
+  it('200 from the replica itself once it serves: its own counters move', async () => {
+    await untilServing(app, tenant);
+    const [before, readsBefore] = [await scansOfLogs(pair.onStandby), figures().reads];
+    for (let n = 0; n < 20; n += 1) {
+      await change(app, `t-${n}`);
+      assert.equal(await newest(app, ['', '&page=1', '&entity_type=tenant'][n % 3]), `t-${n}`);
+    }
+    assert.equal(figures().reads - readsBefore, 20);
+    await eventually('the standby has scanned', async () => (await scansOfLogs(pair.onStandby)) >= before + 20, 15_000);
+    assert.match(app.metrics.render(), /^strongroom_replica_reads_total \d/m);
+    assert.match(app.metrics.render(), /^strongroom_replica_serving 1$/m);
+  });
+
+  it('200 with the own write at once, 200 times, written through one node and read through the other', async () => {
+    const other = await start();
+    await untilServing(app, tenant);
+    await untilServing(other, tenant);
+    const before = figures().reads + figures(other).reads;
+    for (let n = 0; n < 200; n += 1) {
+      const [writer, reader] = n % 2 === 0 ? [app, other] : [other, app];
+      await change(writer, `n-${n}`);
+      assert.equal(await newest(reader), `n-${n}`);
+    }
+    assert.ok(figures().reads + figures(other).reads - before >= 190, 'the replica answered nearly all of them');
+  });
+
+  it('200 with the own write while nothing is replayed; once it goes on the replica serves again', async () => {
+    const clock = createFakeClock(Date.now());
+    const paused = await start({ clock });
+    const own = await paused.makeTenant();
+    const changed = async (traceId: string) => {
+      clock.advance(1);
+      await change(paused, traceId, own);
+      assert.equal(await newest(paused, '', own), traceId);
+    };
+    await untilServing(paused, own);
+    await pair.onStandby.query('SELECT pg_wal_replay_pause()');
+    await changed('unseen-by-the-replica');
+    assert.deepEqual([fallbacks('behind', paused), figures(paused).isServing], [1, false]);
+
+    const resting = fallbacks('resting', paused);
+    for (let n = 0; n < 20; n += 1) await changed(`p-${n}`);
+    assert.deepEqual([fallbacks('behind', paused), fallbacks('resting', paused) - resting], [1, 20]);
+
+    await pair.onStandby.query('SELECT pg_wal_replay_resume()');
+    clock.advance(1_000);
+    await untilServing(paused, own);
+    const { reads } = figures(paused);
+    await changed('again');
+    assert.equal(figures(paused).reads, reads + 1);
+    const told = paused.logLines.filter((line) => line.includes('read replica'));
+    assert.deepEqual(
+      told.map((line) => JSON.parse(line)).map(({ level, reason }) => [level, reason]),
+      [
+        ['info', undefined],
+        ['warn', 'behind'],
+        ['info', undefined],
+      ],
+    );
+  });
+
+  it('a replica shows a tenant its own rows alone, in the role without rights of its own', async () => {
+    const stranger = await app.makeTenant();
+    await untilServing(app, tenant);
+    for (const { id } of [tenant, stranger]) {
+      const rows = await app.database.readReplicated(id, (tx) => tx.run(SEEN, []));
+      assert.deepEqual(rows, [{ tenant_id: id, who: 'strongroom_app', is_replica: true }]);
+    }
+    const login = await pair.onStandby.query(
+      `SELECT rolinherit, rolsuper, rolbypassrls FROM pg_roles WHERE rolname = 'strongroom'`,
+    );
+    assert.deepEqual(login.rows, [{ rolinherit: false, rolsuper: false, rolbypassrls: false }]);
+  });
+
+  it('a read that a conflict with recovery ends is done by the primary, and the next by the replica', async () => {
+    await untilServing(app, tenant);
+    await pair.onPrimary.query('CREATE TABLE IF NOT EXISTS waste AS SELECT generate_series(1, 1000) AS n');
+    await pair.onPrimary.query('CHECKPOINT');
+    const places: boolean[] = [];
+    const reading = app.database.readReplicated(tenant.id, async (tx) => {
+      const [row] = await tx.run(NAP, [places.length === 0 ? 4 : 0]);
+      places.push(row?.is_replica ?? true);
+      return places.length;
+    });
+    const isNapping = async () => {
+      const found = await pair.onStandby.query(`SELECT FROM pg_stat_activity WHERE wait_event = 'PgSleep'`);
+      return found.rowCount === 1;
+    };
+    await eventually('the replica is at it', isNapping);
+    await pair.onPrimary.query('DELETE FROM waste');
+    await pair.onPrimary.query('VACUUM waste');
+    assert.equal(await reading, 1);
+    assert.deepEqual([places, fallbacks('conflict'), figures().isServing], [[false], 1, true]);
+    assert.equal(
+      await app.database.readReplicated(tenant.id, async (tx) => (await tx.run(NAP, [0]))[0]?.is_replica),
+      true,
+    );
+  });
+
+  it('what the work itself throws reaches the caller, and the replica is not blamed', async () => {
+    await untilServing(app, tenant);
+    const refused = app.database.readReplicated(tenant.id, async () => {
+      throw new RangeError('of the work');
+    });
+    await assert.rejects(refused, RangeError);
+    assert.equal(figures().isServing, true);
+  });
+
+  it('200 while the way to the replica swallows everything: a second for those under way, nothing for the rest', async () => {
+    const proxy = await startPostgresProxy(pair.replica);
+    const clock = createFakeClock(Date.now());
+    const cutOff = await start({ clock, ...(proxy.target && { replica: proxy.target }) });
+    await untilServing(cutOff, tenant);
+    proxy.setWeather('silent');
+    await change(cutOff, 'silent');
+    assert.equal(await newest(cutOff), 'silent');
+    assert.deepEqual([fallbacks('silent', cutOff), figures(cutOff).isServing], [1, false]);
+    for (let n = 0; n < 5; n += 1) {
+      // Due for another look, which hangs; no reader does.
+      clock.advance(30_000);
+      const startedMs = performance.now();
+      assert.equal(await newest(cutOff), 'silent');
+      assert.ok(performance.now() - startedMs < 700, 'nobody waits for a look');
+    }
+    proxy.setWeather('pass');
+    clock.advance(30_000);
+    const recovers = async () => {
+      clock.advance(30_000);
+      await newest(cutOff);
+      return figures(cutOff).isServing;
+    };
+    await eventually('it serves again', recovers, 20_000);
+    await cutOff.close();
+    opened.splice(opened.indexOf(cutOff), 1);
+    await proxy.close();
+  });
+
+  it('200 for every request while the replica is killed in the middle of the load, none of them slow', async () => {
+    await untilServing(app, tenant);
+    let asked = 0;
+    const slow: number[] = [];
+    const reader = async (): Promise<void> => {
+      while (asked < 400) {
+        asked += 1;
+        const startedMs = performance.now();
+        const { status, text } = await app.call('GET', '/logs', { key: tenant.key });
+        assert.equal(status, 200, text);
+        if (performance.now() - startedMs > 700) slow.push(performance.now() - startedMs);
+      }
+    };
+    const readers = Promise.all(Array.from({ length: 4 }, reader));
+    await eventually('the load runs', () => asked > 100);
+    await pair.standby.end('SIGQUIT');
+    await readers;
+    assert.ok(slow.length <= 4, `only those under way may wait: ${slow}`);
+    assert.equal(figures().isServing, false);
+    assert.ok(fallbacks('unreachable') >= 1 && fallbacks('resting') >= 1);
+
+    await pair.standby.start();
+    pair = { ...pair, onStandby: await pair.standby.connect() };
+    await untilServing(app, tenant, 40_000);
+    await change(app, 'after-the-restart');
+    assert.equal(await newest(app), 'after-the-restart');
+  });
+});

@@ -1,0 +1,211 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import type pg from 'pg';
+import type { Clock } from '../kernel/clock.js';
+import { AppError, storageUnavailable } from '../kernel/errors.js';
+import type { ConnectionTarget, TimeBounds } from './connection.js';
+import { DriverFault, isConflict, isOutage, sqlStateOf } from './faults.js';
+import type { ConnectionPool } from './pool.js';
+import { createPool } from './pool.js';
+import type { ReplicaChange, ReplicaFault } from './replica-health.js';
+import { createReplicaHealth } from './replica-health.js';
+import type { Position } from './replica-position.js';
+import { checkReplay, FIND_PLACE, findPosition, ReplicaUnfit } from './replica-position.js';
+import type { TenantTx } from './scope.js';
+
+export interface ReplicaTarget {
+  readonly target: ConnectionTarget;
+  readonly onChange?: (change: ReplicaChange) => void;
+}
+
+export interface ReplicaFigures {
+  readonly reads: number;
+  readonly fallbacks: ReadonlyMap<string, number>;
+  readonly isServing: boolean;
+}
+
+export interface ReplicaReads {
+  /** Sees at least what was committed anywhere when it was called; reads from the primary where the replica does not. */
+  read<T>(tenantId: string, work: (tx: TenantTx) => Promise<T>): Promise<T>;
+  figures(): ReplicaFigures;
+  close(): Promise<void>;
+}
+
+/** Runs `prepare` on a connection of the pool, then `work` in a tenant's read-only transaction on the same one. */
+export type ReadOn = <T>(
+  pool: ConnectionPool,
+  tenantId: string,
+  work: (tx: TenantTx) => Promise<T>,
+  prepare?: (client: pg.ClientBase) => Promise<void>,
+) => Promise<T>;
+
+const CONNECTIONS_MAX = 8;
+const ACQUIRE_MS = 1_000;
+/** Rests between looks at how far it has replayed: together about the lag worth waiting for. */
+const RESTS_MS = [1, 2, 5, 10, 20, 40, 60, 60];
+/** A server that does not even say where it is in this time is not there. */
+const SILENCE_MS = 1_000;
+
+/** These end one read, which the primary then does; the next may well go through. */
+const PASSING: readonly ReplicaFault[] = ['resting', 'conflict', 'cancelled', 'moved'];
+
+export function createReplicaReads(options: {
+  readonly replica: ReplicaTarget;
+  readonly primary: ConnectionPool;
+  readonly isPrepared: boolean;
+  readonly bounds: TimeBounds;
+  readonly clock: Clock;
+  readonly readOn: ReadOn;
+}): ReplicaReads {
+  const { primary, readOn, isPrepared } = options;
+  const pool = createPool(options.replica.target, { ...options.bounds, acquireMs: ACQUIRE_MS }, CONNECTIONS_MAX);
+  const askPosition = shareNext(() => onConnection(primary, (client) => findPosition(client, isPrepared)));
+  const fallbacks = new Map<string, number>();
+  let reads = 0;
+
+  const health = createReplicaHealth({
+    clock: options.clock,
+    onChange: options.replica.onChange ?? (() => {}),
+    async probe() {
+      try {
+        const position = await askPosition();
+        await onConnection(pool, (client) => caughtUp(client, position, isPrepared));
+        return undefined;
+      } catch (error) {
+        return faultOf(error) ?? 'refused';
+      }
+    },
+  });
+
+  async function readOnReplica<T>(
+    position: Position,
+    tenantId: string,
+    work: (tx: TenantTx) => Promise<T>,
+  ): Promise<T> {
+    let place: string | undefined;
+    return readOn(
+      pool,
+      tenantId,
+      async (tx) => {
+        const [[found], result] = await Promise.all([tx.run(FIND_PLACE, []), work(tx)]);
+        if (found?.place !== place) throw new ReplicaUnfit('moved');
+        return result;
+      },
+      async (client) => {
+        // Those that waited for a connection while another found out need not find out again.
+        if (!health.isServing()) throw new ReplicaUnfit('resting');
+        place = await caughtUp(client, position, isPrepared);
+      },
+    );
+  }
+
+  async function positionWorthWaitingFor(): Promise<Position | undefined> {
+    if (!health.isServing()) {
+      health.look();
+      passOver('resting');
+      return undefined;
+    }
+    try {
+      return await askPosition();
+    } catch (error) {
+      // The primary is out of reach, so nobody can say what a caller must see.
+      if (isOutage(error)) throw error;
+      passOver('refused');
+      return undefined;
+    }
+  }
+
+  function passOver(fault: ReplicaFault): void {
+    fallbacks.set(fault, (fallbacks.get(fault) ?? 0) + 1);
+    if (!PASSING.includes(fault)) health.fail(fault);
+  }
+
+  return {
+    async read(tenantId, work) {
+      const position = await positionWorthWaitingFor();
+      if (position === undefined) return readOn(primary, tenantId, work);
+      try {
+        const result = await readOnReplica(position, tenantId, work);
+        reads += 1;
+        return result;
+      } catch (error) {
+        const fault = faultOf(error);
+        if (fault === undefined) throw error;
+        passOver(fault);
+        return readOn(primary, tenantId, work);
+      }
+    },
+    figures: () => ({ reads, fallbacks, isServing: health.isServing() }),
+    async close() {
+      await health.close();
+      await pool.end();
+    },
+  };
+}
+
+/** Waits a little for the replica to catch up, and says where it then is. */
+async function caughtUp(client: pg.ClientBase, position: Position, isPrepared: boolean): Promise<string> {
+  for (const restMs of [0, ...RESTS_MS]) {
+    if (restMs > 0) await pause(restMs);
+    const place = await answerOf(checkReplay(client, position, isPrepared));
+    if (place !== undefined) return place;
+  }
+  throw new ReplicaUnfit('behind');
+}
+
+async function answerOf<T>(answer: Promise<T>): Promise<T> {
+  const given = new AbortController();
+  const silence = pause(SILENCE_MS, undefined, { signal: given.signal }).then(() => {
+    throw new ReplicaUnfit('silent');
+  });
+  // Whichever comes second has nobody waiting for it.
+  silence.catch(() => {});
+  answer.catch(() => {});
+  try {
+    return await Promise.race([answer, silence]);
+  } finally {
+    given.abort();
+  }
+}
+
+async function onConnection<T>(pool: ConnectionPool, act: (client: pg.ClientBase) => Promise<T>): Promise<T> {
+  const client = await pool.connect().catch((error: unknown) => {
+    throw storageUnavailable(new DriverFault(error));
+  });
+  try {
+    const result = await act(client);
+    client.release();
+    return result;
+  } catch (error) {
+    client.release(true);
+    throw error;
+  }
+}
+
+/**
+ * One question at a time, shared by all who come before it is asked. Who comes while it is under way waits for the next:
+ * its answer may be older than what they have written.
+ */
+function shareNext<T>(ask: () => Promise<T>): () => Promise<T> {
+  let underWay: Promise<unknown> = Promise.resolve();
+  let next: Promise<T> | undefined;
+  return () => {
+    next ??= underWay.then(() => {
+      next = undefined;
+      const answer = ask();
+      underWay = answer.catch(() => {});
+      return answer;
+    });
+    return next;
+  };
+}
+
+/** What was wrong with the replica; undefined where the work itself threw. */
+function faultOf(error: unknown): ReplicaFault | undefined {
+  if (error instanceof ReplicaUnfit) return error.reason;
+  if (isConflict(error)) return 'conflict';
+  const state = sqlStateOf(error);
+  if (state === '57014') return 'cancelled';
+  if (isOutage(error)) return 'unreachable';
+  const isOfDriver = error instanceof AppError && error.cause instanceof DriverFault;
+  return state !== undefined || isOfDriver ? 'refused' : undefined;
+}
