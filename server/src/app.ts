@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto';
 import { createAuthenticate } from './access/authenticate.js';
 import type { Credential } from './access/credential.js';
 import { backgroundJobs } from './background.js';
@@ -14,8 +13,8 @@ import type { JobRunner } from './jobs/runner.js';
 import { startJobs } from './jobs/runner.js';
 import type { Clock } from './kernel/clock.js';
 import { storageUnavailable } from './kernel/errors.js';
-import { createMemoryCounter } from './limits/memory-counter.js';
 import { addGauges, observers } from './observers.js';
+import { createRateCounting } from './rate-counting.js';
 import type { AccessHooks } from './resources/applications/index.js';
 import type { TenantBody } from './resources/tenants/index.js';
 import { createTenants } from './resources/tenants/index.js';
@@ -122,11 +121,12 @@ export function createApp(options: AppOptions): App {
     await ping(database);
   };
 
+  const rateCounting = createRateCounting({ config, clock, log, metrics, systemKeys: keyStore.systemKeys });
   const server = createHttpServer({
     clock,
     headerPrefixes: config.headerPrefixes,
     trustedProxies: config.trustedProxies,
-    rateCounter: config.rateLimits === 'on' ? createMemoryCounter({ clock, seed: randomBytes(8) }) : undefined,
+    rateCounter: rateCounting.counter,
     inFlightMax: config.requestsInFlightMax,
     routes: [...tenantRoutes, ...operatorRoutes({ version: VERSION, checkReady }, tenantRoutes)],
     authenticate: createAuthenticate({
@@ -159,6 +159,7 @@ export function createApp(options: AppOptions): App {
     async close() {
       isReady = false;
       await server.close();
+      rateCounting.close();
       await runningJobs.close();
       await changes.close();
     },

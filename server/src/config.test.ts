@@ -58,7 +58,7 @@ const BAD: Readonly<Record<string, readonly string[]>> = {
   STRONGROOM_DATABASE_PREPARED_STATEMENTS: ['true', 'no'],
   STRONGROOM_DATABASE_READ_CONNECTIONS_MAX: ['0', '1', '501', 'x'],
   STRONGROOM_DATABASE_WRITE_CONNECTIONS_MAX: ['0', '33', 'x'],
-  STRONGROOM_REDIS_URL: ['localhost:6379', 'http://h', 'redis://['],
+  STRONGROOM_REDIS_URL: ['localhost:6379', 'http://h', 'redis://[', 'redis://h/words'],
   STRONGROOM_LOG_RETENTION_MONTHS: ['0', '-1', '1201', 'x'],
   STRONGROOM_WORKERS: ['0', '65', 'auto'],
   STRONGROOM_HEADER_PREFIXES: ['B-T', 'SVC,9X', 'A B', 'X'.repeat(21), 'BT:'],

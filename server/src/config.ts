@@ -316,7 +316,7 @@ function postgresUrl(text: string): Secret<string> {
 
 /** Secret, because it usually holds a password. */
 function redisUrl(text: string): Secret<string> {
-  if (!/^rediss?:\/\//.test(text) || !isReadableUrl(text)) {
+  if (!/^rediss?:\/\//.test(text) || !isReadableUrl(text) || !/^(\/\d*)?$/.test(new URL(text).pathname)) {
     throw new Error('must be an address such as redis://user:password@host:6379, or rediss:// for TLS.');
   }
   return new Secret(text);

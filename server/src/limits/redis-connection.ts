@@ -1,0 +1,88 @@
+import { createClient, ErrorReply } from '@redis/client';
+
+/** One connection, from its handshake to its first fault. It never mends itself: whoever uses it makes a new one. */
+export interface RedisConnection {
+  /** Rejects when there is no answer in time, when Redis answers with an error, and after `close`. */
+  send(command: readonly string[]): Promise<unknown>;
+  /** At once, whatever is under way. */
+  close(): void;
+}
+
+export interface RedisConnectionOptions {
+  /** `redis://` or `rediss://`. */
+  readonly url: string;
+  readonly callMaxMs: number;
+  readonly connectMaxMs: number;
+  /** A fault noticed between calls. Comes at most once, and not after `close`. */
+  readonly onLost: (error: unknown) => void;
+}
+
+/** More calls than this under way means that Redis does not keep up. */
+const CALLS_MAX = 10_000;
+
+export async function connectRedis(options: RedisConnectionOptions): Promise<RedisConnection> {
+  const client = createClient({
+    url: options.url,
+    // The older protocol needs no greeting, so servers and proxies without the newer one do as well.
+    RESP: 2,
+    disableClientInfo: true,
+    maintNotifications: 'disabled',
+    // Nothing waits for a connection: a request that cannot be counted now is counted here.
+    disableOfflineQueue: true,
+    commandsQueueMaxLength: CALLS_MAX,
+    // Its time limit ends when the command is written, which is not the time that matters.
+    commandOptions: { timeout: 0 },
+    socket: { connectTimeout: options.connectMaxMs, reconnectStrategy: false },
+  });
+  let isOver = false;
+  function end(): void {
+    isOver = true;
+    client.destroy();
+  }
+  client.on('error', (error) => {
+    if (isOver) return;
+    end();
+    options.onLost(error);
+  });
+  client.unref();
+
+  const connecting = client.connect();
+  try {
+    await within(connecting, options.connectMaxMs);
+  } catch (error) {
+    end();
+    // What still connects after all is closed then; it could not be before.
+    connecting.then(() => client.destroy()).catch(() => {});
+    throw error;
+  }
+  return {
+    send: (command) => within(client.sendCommand(command), options.callMaxMs),
+    close: end,
+  };
+}
+
+/** Why Redis is not to be used, in words that repeat nothing it was sent: some errors quote the password. */
+export function reasonOf(error: unknown): string {
+  if (error instanceof ErrorReply) return `Redis answered ${codeOf(error)}`;
+  if (!(error instanceof Error)) return 'unknown';
+  const code = 'code' in error ? error.code : undefined;
+  return typeof code === 'string' ? code : error.name === 'Error' ? error.constructor.name : error.name;
+}
+
+/** The first word of an error reply, such as OOM or READONLY. */
+export function codeOf(error: unknown): string {
+  const [code = ''] = error instanceof ErrorReply ? error.message.split(' ', 1) : [];
+  return /^[A-Z]{1,20}$/.test(code) ? code : 'ERR';
+}
+
+/**
+ * The wait is over only after the sockets were looked at once more: when this process itself was busy for so long, the
+ * answer may be there already, and Redis is not to blame.
+ */
+function within<T>(work: Promise<T>, maxMs: number): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const giveUp = (): void => reject(Object.assign(new Error(`no answer within ${maxMs} ms`), { code: 'ETIMEDOUT' }));
+    const timer = setTimeout(() => setImmediate(giveUp), maxMs);
+    work.then(resolve, reject).finally(() => clearTimeout(timer));
+  });
+}

@@ -1,0 +1,76 @@
+import { randomBytes } from 'node:crypto';
+import type { Config } from './config.js';
+import type { SystemKeys } from './crypto/system-keys.js';
+import type { Clock } from './kernel/clock.js';
+import { createClientHash } from './limits/client-hash.js';
+import { createMemoryCounter } from './limits/memory-counter.js';
+import type { RateCounter } from './limits/rate-counter.js';
+import { connectRedis, reasonOf } from './limits/redis-connection.js';
+import type { RedisCounter } from './limits/redis-counter.js';
+import { createRedisCounter } from './limits/redis-counter.js';
+import { createRedisStore } from './limits/redis-store.js';
+import type { Metrics } from './telemetry/metrics.js';
+import type { ProcessLog } from './telemetry/process-log.js';
+
+export interface RateCounting {
+  /** Undefined lifts every limit, for measuring. */
+  readonly counter: RateCounter | undefined;
+  close(): void;
+}
+
+export interface RateCountingOptions {
+  readonly config: Config;
+  readonly clock: Clock;
+  readonly log: ProcessLog;
+  readonly metrics: Metrics;
+  readonly systemKeys: SystemKeys;
+}
+
+/** Later than this Redis is slow, and requests are decided without it. */
+const CALL_MAX_MS = 50;
+const CONNECT_MAX_MS = 1_000;
+const SEED_BYTES = 8;
+
+/** Where requests are counted: nowhere, in this process, or in Redis with every other node. */
+export function createRateCounting(options: RateCountingOptions): RateCounting {
+  const { config, clock } = options;
+  if (config.rateLimits === 'off') return { counter: undefined, close: () => {} };
+  const memory = createMemoryCounter({ clock, seed: randomBytes(SEED_BYTES) });
+  const { redisUrl } = config;
+  if (redisUrl === undefined) return { counter: memory, close: () => {} };
+
+  const { main } = options.log;
+  const counter = createRedisCounter({
+    clock,
+    hash: createClientHash(options.systemKeys.rowMac),
+    fallback: memory,
+    openStore: async (onLost) => {
+      const url = redisUrl.reveal();
+      return createRedisStore(
+        await connectRedis({ url, callMaxMs: CALL_MAX_MS, connectMaxMs: CONNECT_MAX_MS, onLost }),
+      );
+    },
+    onChange: (isUp, error) => {
+      if (isUp) main.info({ event: 'rate_store_up' }, 'rate counters are shared over Redis');
+      else
+        main.warn({ event: 'rate_store_lost', reason: reasonOf(error) }, 'Redis is lost: each node counts for itself');
+    },
+  });
+  addStoreMetrics(options.metrics, counter);
+  return { counter, close: counter.close };
+}
+
+function addStoreMetrics(metrics: Metrics, counter: RedisCounter): void {
+  metrics.addGauge({
+    name: 'strongroom_rate_store_up',
+    help: '1 while rate counters are shared over Redis.',
+    type: 'gauge',
+    read: () => (counter.isUp() ? 1 : 0),
+  });
+  metrics.addGauge({
+    name: 'strongroom_rate_store_fallbacks_total',
+    help: 'Requests counted in this process alone because Redis was slow or gone.',
+    type: 'counter',
+    read: counter.fallbacks,
+  });
+}

@@ -1,0 +1,69 @@
+import { createSecretKey, type KeyObject, randomBytes } from 'node:crypto';
+import { type Clock, systemClock } from '../kernel/clock.js';
+import { createClientHash } from '../limits/client-hash.js';
+import { createMemoryCounter } from '../limits/memory-counter.js';
+import type { RedisConnection } from '../limits/redis-connection.js';
+import { connectRedis, reasonOf } from '../limits/redis-connection.js';
+import type { RedisCounter, RedisCounterOptions } from '../limits/redis-counter.js';
+import { createRedisCounter } from '../limits/redis-counter.js';
+import { createRedisStore } from '../limits/redis-store.js';
+import { eventually } from './eventually.js';
+
+/** Time of a test instead of the server's: the last argument, in microseconds. */
+const TEST_TIME = 'local now = math.floor(tonumber(ARGV[#ARGV]) * 1000)';
+
+const SLOTS = 1_024;
+/** So that a busy machine does not look like a slow Redis, where that is not the point. */
+const PATIENCE_MS = 3_000;
+
+/** A counter of one node, with what it told its operator. */
+export interface RedisNode extends RedisCounter {
+  /** `up` and `lost: reason`, in order. */
+  readonly told: string[];
+  untilUp(): Promise<void>;
+}
+
+export interface RedisNodeOptions extends Partial<RedisCounterOptions> {
+  readonly url: string;
+  /** Nodes of one installation have the same. */
+  readonly key?: KeyObject;
+  readonly callMaxMs?: number;
+}
+
+export function newKey(): KeyObject {
+  return createSecretKey(randomBytes(32));
+}
+
+export function startNode(options: RedisNodeOptions): RedisNode {
+  const told: string[] = [];
+  const clock = options.clock ?? systemClock;
+  const counter = createRedisCounter({
+    clock,
+    hash: createClientHash(options.key ?? newKey()),
+    fallback: createMemoryCounter({ clock, seed: randomBytes(8), slots: SLOTS }),
+    openStore: async (onLost) =>
+      createRedisStore(
+        await connectRedis({
+          url: options.url,
+          callMaxMs: options.callMaxMs ?? PATIENCE_MS,
+          connectMaxMs: 1_000,
+          onLost,
+        }),
+      ),
+    onChange: (isUp, error) => void told.push(isUp ? 'up' : `lost: ${reasonOf(error)}`),
+    ...options,
+  });
+  return { ...counter, told, untilUp: () => eventually('counts are shared', counter.isUp, 15_000) };
+}
+
+/** A counter whose store takes its time from the clock of a test, over a connection that stays open. */
+export async function startNodeInTestTime(
+  connection: RedisConnection,
+  clock: Clock,
+  blocksMax: number,
+): Promise<RedisNode> {
+  const store = createRedisStore({ ...connection, close: () => {} }, TEST_TIME, () => [String(clock.monotonicMs())]);
+  const node = startNode({ url: 'redis://unused', clock, blocksMax, openStore: () => Promise.resolve(store) });
+  await node.untilUp();
+  return node;
+}
