@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto';
 import { createAuthenticate } from './access/authenticate.js';
 import type { Credential } from './access/credential.js';
 import { backgroundJobs } from './background.js';
@@ -10,12 +9,13 @@ import { operatorRoutes } from './http/operator-routes.js';
 import { createRequestAudit } from './http/request-audit.js';
 import type { HttpServer } from './http/server.js';
 import { createHttpServer } from './http/server.js';
-import type { JobRunner } from './jobs/runner.js';
+import type { JobRunner, Turn } from './jobs/runner.js';
 import { startJobs } from './jobs/runner.js';
 import type { Clock } from './kernel/clock.js';
 import { storageUnavailable } from './kernel/errors.js';
-import { createMemoryCounter } from './limits/memory-counter.js';
+import type { AskToCount } from './limits/asking-counter.js';
 import { addGauges, observers } from './observers.js';
+import { chooseRateCounter } from './rate-counting.js';
 import type { AccessHooks } from './resources/applications/index.js';
 import type { TenantBody } from './resources/tenants/index.js';
 import { createTenants } from './resources/tenants/index.js';
@@ -34,6 +34,8 @@ export interface AppOptions {
   readonly clock: Clock;
   readonly log: ProcessLog;
   readonly metrics: Metrics;
+  /** For one of several processes on a port: which one it is, and how it has requests counted. */
+  readonly worker?: Turn & { readonly askKeeper: AskToCount };
 }
 
 export interface App {
@@ -122,7 +124,7 @@ export function createApp(options: AppOptions): App {
     clock,
     headerPrefixes: config.headerPrefixes,
     trustedProxies: config.trustedProxies,
-    rateCounter: config.rateLimits === 'on' ? createMemoryCounter({ clock, seed: randomBytes(8) }) : undefined,
+    rateCounter: chooseRateCounter({ config, clock, log, askKeeper: options.worker?.askKeeper }),
     inFlightMax: config.requestsInFlightMax,
     routes: [...tenantRoutes, ...operatorRoutes({ version: VERSION, checkReady }, tenantRoutes)],
     authenticate: createAuthenticate({
@@ -142,6 +144,8 @@ export function createApp(options: AppOptions): App {
   jobs = startJobs({
     database,
     jobs: backgroundJobs({ database, opener, expressions, clock }),
+    clock,
+    turn: options.worker,
     onFault: (name, error) => log.main.warn({ job: name, err: error }, 'job failed, will try again'),
   });
 

@@ -5,7 +5,7 @@ import { openKeyStore } from './crypto/key-store.js';
 import type { Clock } from './kernel/clock.js';
 import { AppError } from './kernel/errors.js';
 import { EXIT, ExitError } from './kernel/exit.js';
-import type { ConnectionTarget } from './storage/connection.js';
+import type { ConnectionTarget, SocketTarget } from './storage/connection.js';
 import type { Database } from './storage/database.js';
 import { createDatabase } from './storage/database.js';
 import { migrate } from './storage/migrate.js';
@@ -31,7 +31,12 @@ export interface CoreOptions {
   readonly onLost: (reason: string) => void;
   /** Operator commands work beside a running server. */
   readonly mayJoin?: boolean;
+  /** The embedded server of the process that started this one. */
+  readonly beside?: SocketTarget | undefined;
 }
+
+/** The process that keeps the others, operator commands beside them, and those PostgreSQL keeps for its owner. */
+const CONNECTIONS_OF_COMMANDS = 39;
 
 export async function openCore(options: CoreOptions): Promise<Core> {
   const { config, clock } = options;
@@ -71,7 +76,7 @@ export function rootKeySource(config: Config): UnboundRootKeySource {
   };
 }
 
-export function storageOptions({ config, command, log, onLost, mayJoin = false }: CoreOptions): StorageOptions {
+export function storageOptions({ config, command, log, onLost, mayJoin = false, beside }: CoreOptions): StorageOptions {
   return {
     dataDir: config.dataDir,
     databaseUrl: config.databaseUrl,
@@ -81,7 +86,14 @@ export function storageOptions({ config, command, log, onLost, mayJoin = false }
     log,
     onLost,
     mayJoin,
+    beside,
+    connectionsMax: config.workers * connectionsOfOne(config) + CONNECTIONS_OF_COMMANDS,
   };
+}
+
+/** Reads, changes, and the one that listens. */
+function connectionsOfOne(config: Config): number {
+  return config.databaseReadConnectionsMax + config.databaseWriteConnectionsMax + 1;
 }
 
 export function asExit(error: unknown): unknown {

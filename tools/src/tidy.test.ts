@@ -18,12 +18,14 @@ const RANK: Readonly<Record<string, number>> = {
   jobs: 3,
   expressions: 3,
   http: 4,
+  workers: 4,
   resources: 5,
   rotation: 5.5,
   version: 0,
   config: 6,
   core: 7,
   observers: 7.5,
+  'rate-counting': 7.5,
   background: 7.5,
   'first-start': 8,
   app: 8,
@@ -113,9 +115,13 @@ describe('the house is tidy', () => {
       [
         /randomBytes|randomUUID|Math\.random/,
         (path) =>
-          ['kernel/ids.ts', 'kernel/random-pool.ts', 'access/api-key.ts', 'access/authenticate.ts', 'app.ts'].includes(
-            path,
-          ) ||
+          [
+            'kernel/ids.ts',
+            'kernel/random-pool.ts',
+            'access/api-key.ts',
+            'access/authenticate.ts',
+            'rate-counting.ts',
+          ].includes(path) ||
           path.startsWith('crypto/') ||
           path.startsWith('storage/embedded/'),
       ],

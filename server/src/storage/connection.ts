@@ -6,9 +6,14 @@ import { ENTER_SCOPE } from './scope.js';
 import type { Statement, Value } from './statement.js';
 
 /** Where the server is and who signs in. */
-export type ConnectionTarget =
-  | { readonly url: Secret<string> }
-  | { readonly socketDir: string; readonly port: number; readonly user: string; readonly database: string };
+export type ConnectionTarget = { readonly url: Secret<string> } | SocketTarget;
+
+export interface SocketTarget {
+  readonly socketDir: string;
+  readonly port: number;
+  readonly user: string;
+  readonly database: string;
+}
 
 export interface TimeBounds {
   readonly acquireMs: number;
