@@ -9,10 +9,11 @@ import { operatorRoutes } from './http/operator-routes.js';
 import { createRequestAudit } from './http/request-audit.js';
 import type { HttpServer } from './http/server.js';
 import { createHttpServer } from './http/server.js';
-import type { JobRunner } from './jobs/runner.js';
+import type { JobRunner, Turn } from './jobs/runner.js';
 import { startJobs } from './jobs/runner.js';
 import type { Clock } from './kernel/clock.js';
 import { storageUnavailable } from './kernel/errors.js';
+import type { AskToCount } from './limits/asking-counter.js';
 import { addGauges, observers } from './observers.js';
 import { createRateCounting } from './rate-counting.js';
 import type { AccessHooks } from './resources/applications/index.js';
@@ -33,6 +34,8 @@ export interface AppOptions {
   readonly clock: Clock;
   readonly log: ProcessLog;
   readonly metrics: Metrics;
+  /** For one of several processes on a port: which one it is, and how it has requests counted. */
+  readonly worker?: Turn & { readonly askKeeper: AskToCount };
 }
 
 export interface App {
@@ -121,7 +124,14 @@ export function createApp(options: AppOptions): App {
     await ping(database);
   };
 
-  const rateCounting = createRateCounting({ config, clock, log, metrics, systemKeys: keyStore.systemKeys });
+  const rateCounting = createRateCounting({
+    config,
+    clock,
+    log,
+    metrics,
+    systemKeys: keyStore.systemKeys,
+    askKeeper: options.worker?.askKeeper,
+  });
   const server = createHttpServer({
     clock,
     headerPrefixes: config.headerPrefixes,
@@ -146,6 +156,8 @@ export function createApp(options: AppOptions): App {
   jobs = startJobs({
     database,
     jobs: backgroundJobs({ database, opener, expressions, clock }),
+    clock,
+    turn: options.worker,
     onFault: (name, error) => log.main.warn({ job: name, err: error }, 'job failed, will try again'),
   });
 

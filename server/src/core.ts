@@ -6,7 +6,7 @@ import type { Clock } from './kernel/clock.js';
 import { AppError } from './kernel/errors.js';
 import { EXIT, ExitError } from './kernel/exit.js';
 import { randomNumberBelow } from './kernel/ids.js';
-import type { ConnectionTarget } from './storage/connection.js';
+import type { ConnectionTarget, SocketTarget } from './storage/connection.js';
 import type { Database, DatabaseOptions } from './storage/database.js';
 import { createDatabase } from './storage/database.js';
 import { migrate } from './storage/migrate.js';
@@ -35,7 +35,12 @@ export interface CoreOptions {
   readonly mayJoin?: boolean;
   /** The read replica serves from now on, or is left alone. */
   readonly onReplica?: ReplicaTarget['onChange'];
+  /** The embedded server of the process that started this one. */
+  readonly beside?: SocketTarget | undefined;
 }
+
+/** The process that keeps the others, operator commands beside them, and those PostgreSQL keeps for its owner. */
+const CONNECTIONS_OF_COMMANDS = 39;
 
 export async function openCore(options: CoreOptions): Promise<Core> {
   const { config, clock } = options;
@@ -98,7 +103,7 @@ export function rootKeySource(config: Config): UnboundRootKeySource {
   };
 }
 
-export function storageOptions({ config, command, log, onLost, mayJoin = false }: CoreOptions): StorageOptions {
+export function storageOptions({ config, command, log, onLost, mayJoin = false, beside }: CoreOptions): StorageOptions {
   return {
     dataDir: config.dataDir,
     databaseUrl: config.databaseUrl,
@@ -108,7 +113,14 @@ export function storageOptions({ config, command, log, onLost, mayJoin = false }
     log,
     onLost,
     mayJoin,
+    beside,
+    connectionsMax: config.workers * connectionsOfOne(config) + CONNECTIONS_OF_COMMANDS,
   };
+}
+
+/** Reads, changes, and the one that listens. */
+function connectionsOfOne(config: Config): number {
+  return config.databaseReadConnectionsMax + config.databaseWriteConnectionsMax + 1;
 }
 
 export function asExit(error: unknown): unknown {

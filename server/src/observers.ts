@@ -73,8 +73,15 @@ export function addGauges(metrics: Metrics, { server, jobs, database, remembered
     metrics.addGauge({ name: `strongroom_${name}`, help, type: 'counter', label: 'job', read });
   perJob('job_done_total', 'What background jobs did in this process, in rows.', () => jobs.totals().done);
   perJob('job_failures_total', 'Steps of background jobs that failed.', () => jobs.totals().failed);
-  gauge('process_resident_memory_bytes', 'Resident memory of this process.', () => process.memoryUsage.rss());
-  gauge('process_cpu_seconds_total', 'CPU time of this process.', cpuSeconds, 'counter');
+  addProcessGauges(metrics);
+}
+
+export function addProcessGauges(metrics: Metrics): void {
+  const name = 'strongroom_process_resident_memory_bytes';
+  const help = 'Resident memory of this process.';
+  metrics.addGauge({ name, help, type: 'gauge', read: () => process.memoryUsage.rss() });
+  const cpu = { name: 'strongroom_process_cpu_seconds_total', help: 'CPU time of this process.' };
+  metrics.addGauge({ ...cpu, type: 'counter', read: cpuSeconds });
 }
 
 function addReplicaGauges(metrics: Metrics, database: Core['database']): void {

@@ -2,7 +2,10 @@ import { randomBytes } from 'node:crypto';
 import type { Config } from './config.js';
 import type { SystemKeys } from './crypto/system-keys.js';
 import type { Clock } from './kernel/clock.js';
+import type { AskToCount } from './limits/asking-counter.js';
+import { createAskingCounter } from './limits/asking-counter.js';
 import { createClientHash } from './limits/client-hash.js';
+import type { MemoryCounter } from './limits/memory-counter.js';
 import { createMemoryCounter } from './limits/memory-counter.js';
 import type { RateCounter } from './limits/rate-counter.js';
 import { connectRedis, reasonOf } from './limits/redis-connection.js';
@@ -24,26 +27,30 @@ export interface RateCountingOptions {
   readonly log: ProcessLog;
   readonly metrics: Metrics;
   readonly systemKeys: SystemKeys;
+  /** How one of several processes on a port has requests counted by the one that keeps them. */
+  readonly askKeeper: AskToCount | undefined;
 }
 
 /** Later than this Redis is slow, and requests are decided without it. */
 const CALL_MAX_MS = 50;
 const CONNECT_MAX_MS = 1_000;
 const SEED_BYTES = 8;
+/** Needed only while nobody else counts, so less than a process that is alone remembers. */
+const FALLBACK_SLOTS = 16_384;
 
-/** Where requests are counted: nowhere, in this process, or in Redis with every other node. */
+/** Where requests are counted: nowhere, on this node, or in Redis with every other node. */
 export function createRateCounting(options: RateCountingOptions): RateCounting {
   const { config, clock } = options;
   if (config.rateLimits === 'off') return { counter: undefined, close: () => {} };
-  const memory = createMemoryCounter({ clock, seed: randomBytes(SEED_BYTES) });
+  const ofNode = createNodeCounter(options);
   const { redisUrl } = config;
-  if (redisUrl === undefined) return { counter: memory, close: () => {} };
+  if (redisUrl === undefined) return { counter: ofNode, close: () => {} };
 
   const { main } = options.log;
   const counter = createRedisCounter({
     clock,
     hash: createClientHash(options.systemKeys.rowMac),
-    fallback: memory,
+    fallback: ofNode,
     openStore: async (onLost) => {
       const url = redisUrl.reveal();
       return createRedisStore(
@@ -73,4 +80,22 @@ function addStoreMetrics(metrics: Metrics, counter: RedisCounter): void {
     type: 'counter',
     read: counter.fallbacks,
   });
+}
+
+/** One counter for all processes of a node: the keeper's where there is one, else our own. */
+function createNodeCounter({ clock, log, askKeeper }: RateCountingOptions): RateCounter {
+  if (askKeeper === undefined) return createOwnCounter(clock);
+  return createAskingCounter({
+    clock,
+    ask: askKeeper,
+    fallback: () => createOwnCounter(clock, FALLBACK_SLOTS),
+    onSilence: (isSilent) => {
+      if (isSilent) log.main.warn('the keeper does not answer: this process counts requests by itself');
+      else log.main.info('the keeper answers again and counts requests');
+    },
+  });
+}
+
+export function createOwnCounter(clock: Clock, slots?: number): MemoryCounter {
+  return createMemoryCounter({ clock, seed: randomBytes(SEED_BYTES), ...(slots !== undefined && { slots }) });
 }

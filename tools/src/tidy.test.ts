@@ -18,6 +18,7 @@ const RANK: Readonly<Record<string, number>> = {
   jobs: 3,
   expressions: 3,
   http: 4,
+  workers: 4,
   resources: 5,
   rotation: 5.5,
   version: 0,

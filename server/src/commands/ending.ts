@@ -5,6 +5,8 @@ export interface Ending {
   /** Resolves with the exit code once the process is asked, or has, to end. */
   readonly code: Promise<number>;
   readonly endWith: (code: number) => void;
+  /** Asks for a clean stop on behalf of another process. A signal that comes with it, as Ctrl-C does, is not the second. */
+  readonly ask: () => void;
 }
 
 const SIGNALS = ['SIGTERM', 'SIGINT'] as const;
@@ -19,6 +21,7 @@ export function expectEnd(log: ProcessLog): Ending {
     end = resolve;
   });
   let isEnding = false;
+  let isSignalDue = false;
 
   function giveUp(why: string, exitCode: number): void {
     log.main.fatal(why);
@@ -35,10 +38,22 @@ export function expectEnd(log: ProcessLog): Ending {
 
   for (const signal of SIGNALS) {
     process.on(signal, () => {
+      if (isSignalDue) {
+        isSignalDue = false;
+        return;
+      }
       if (isEnding) return giveUp(`${signal} again: ending at once`, 128 + constants.signals[signal]);
       log.main.info({ signal }, 'stopping');
       endWith(0);
     });
   }
-  return { code, endWith };
+  return {
+    code,
+    endWith,
+    ask() {
+      if (isEnding) return;
+      isSignalDue = true;
+      endWith(0);
+    },
+  };
 }

@@ -55,6 +55,7 @@ suite('jobs', () => {
 
   function start(database: Database, job: Omit<Job, 'name'>): JobRunner {
     const runner = startJobs({
+      clock: systemClock,
       database,
       jobs: [{ name: 'counting', ...job }],
       onFault: (name, error) => faults.push({ name, error }),
@@ -172,6 +173,7 @@ suite('jobs', () => {
   test('a step that fails in one job does not stop the others', async () => {
     let done = 0;
     const runner = startJobs({
+      clock: systemClock,
       database: openProcess(),
       jobs: [
         { name: 'broken', restMs: SHORT_REST_MS, step: () => Promise.reject(new Error('wrong')) },
@@ -202,6 +204,7 @@ suite('jobs', () => {
     const looks = new Map(names.map((name) => [name, 0]));
     const runner = startJobs({
       database,
+      clock: systemClock,
       jobs: names.map((name) => ({
         name,
         restMs: SHORT_REST_MS,

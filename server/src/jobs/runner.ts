@@ -1,3 +1,4 @@
+import type { Clock } from '../kernel/clock.js';
 import type { Database } from '../storage/database.js';
 import { statement } from '../storage/statement.js';
 
@@ -19,10 +20,18 @@ export interface JobRunner {
   readonly totals: () => { readonly done: ReadonlyMap<string, number>; readonly failed: ReadonlyMap<string, number> };
 }
 
+/** Which of several equal processes this is, from 1, and how many there are. */
+export interface Turn {
+  readonly slot: number;
+  readonly of: number;
+}
+
 export interface JobRunnerOptions {
   readonly database: Database;
   readonly jobs: readonly Job[];
   readonly onFault: (name: string, error: unknown) => void;
+  readonly clock: Clock;
+  readonly turn?: Turn | undefined;
 }
 
 const TRY_LEAD = statement<{ is_leader: boolean }>(
@@ -46,7 +55,7 @@ export function startJobs(options: JobRunnerOptions): JobRunner {
 
   function rest(job: Job): Promise<void> {
     return new Promise((resolve) => {
-      const timer = setTimeout(resolve, job.restMs);
+      const timer = setTimeout(resolve, restOf(job, options));
       timer.unref();
       wakers.set(job.name, () => {
         clearTimeout(timer);
@@ -99,4 +108,16 @@ export function startJobs(options: JobRunnerOptions): JobRunner {
     done: (name) => totals.get(name) ?? 0,
     totals: () => ({ done: totals, failed: failures }),
   };
+}
+
+/**
+ * Processes of one machine look by turns, in the order of their slots, by the clock they share: together as often as one
+ * would alone. Whoever misses its turn is followed by the next.
+ */
+function restOf({ restMs }: Job, { clock, turn }: JobRunnerOptions): number {
+  if (turn === undefined || turn.of === 1) return restMs;
+  const roundMs = restMs * turn.of;
+  const untilTurnMs = roundMs - ((clock.nowMs() - restMs * turn.slot) % roundMs);
+  // Its turn is now, and it has just looked.
+  return untilTurnMs < restMs / 2 ? untilTurnMs + roundMs : untilTurnMs;
 }

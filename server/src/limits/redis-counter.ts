@@ -2,7 +2,6 @@ import type { Clock } from '../kernel/clock.js';
 import { createBlockCache } from './block-cache.js';
 import { LIMITS, type LimitRow } from './catalogue.js';
 import type { ClientHash } from './client-hash.js';
-import type { MemoryCounter } from './memory-counter.js';
 import { ALLOWED, type RateCounter, type Verdict } from './rate-counter.js';
 import type { RateStore } from './redis-store.js';
 import { createStoreBreaker } from './store-breaker.js';
@@ -13,7 +12,7 @@ export interface RedisCounterOptions {
   readonly clock: Clock;
   readonly hash: ClientHash;
   /** Decides while the store cannot, at the full limit. */
-  readonly fallback: MemoryCounter;
+  readonly fallback: RateCounter;
   readonly openStore: (onLost: (error: unknown) => void) => Promise<RateStore>;
   readonly onChange: (isUp: boolean, error: unknown) => void;
   /** Blocks remembered for each limit. */
@@ -56,15 +55,23 @@ export function createRedisCounter(options: RedisCounterOptions): RedisCounter {
     },
   });
 
-  function decide(limitKey: string, rows: readonly LimitRow[], lefts: number[], sentAtMs: number): Verdict {
+  function decide(
+    limitKey: string,
+    rows: readonly LimitRow[],
+    lefts: number[],
+    sentAtMs: number,
+  ): Verdict | Promise<Verdict> {
+    const conclude = (verdict: Verdict): Verdict => {
+      if (!verdict.isAllowed) {
+        blocks.add(limitKey, verdict.row, sentAtMs + verdict.retryAfterMs);
+        lefts[rows.indexOf(verdict.row)] = verdict.retryAfterMs;
+      }
+      return longestOf(rows, lefts);
+    };
+    fallbacks += 1;
     const asked = rows.filter((_, at) => lefts[at] === 0);
     const verdict = fallback.check(limitKey, asked);
-    fallbacks += 1;
-    if (!verdict.isAllowed) {
-      blocks.add(limitKey, verdict.row, sentAtMs + verdict.retryAfterMs);
-      lefts[rows.indexOf(verdict.row)] = verdict.retryAfterMs;
-    }
-    return longestOf(rows, lefts);
+    return verdict instanceof Promise ? verdict.then(conclude) : conclude(verdict);
   }
 
   async function ask(

@@ -15,7 +15,14 @@ export type ConnectionTarget =
       /** Which hosts will do where the address itself says nothing. */
       readonly sessionAttrs?: SessionAttrs;
     }
-  | { readonly socketDir: string; readonly port: number; readonly user: string; readonly database: string };
+  | SocketTarget;
+
+export interface SocketTarget {
+  readonly socketDir: string;
+  readonly port: number;
+  readonly user: string;
+  readonly database: string;
+}
 
 export interface TimeBounds {
   readonly acquireMs: number;

@@ -1,7 +1,7 @@
 import { EXIT, ExitError } from '../kernel/exit.js';
 import type { Secret } from '../kernel/secret.js';
 import { parseAddress } from './address.js';
-import type { ConnectionTarget } from './connection.js';
+import type { ConnectionTarget, SocketTarget } from './connection.js';
 import type { ServerAddress } from './embedded/embedded-server.js';
 import { startEmbeddedServer } from './embedded/embedded-server.js';
 import { findRunningServer } from './embedded/running-server.js';
@@ -19,6 +19,10 @@ export interface StorageOptions {
   readonly onLost: (reason: string) => void;
   /** Join the server that another process runs on the folder, instead of being refused. */
   readonly mayJoin?: boolean;
+  /** The server that the process which started this one runs: use it, and leave its schema alone. */
+  readonly beside?: SocketTarget | undefined;
+  /** Connections the embedded server has to hold, if more than usual. */
+  readonly connectionsMax?: number;
 }
 
 export interface Storage {
@@ -30,18 +34,24 @@ export interface Storage {
   close(): Promise<void>;
 }
 
+/** For one process, and commands beside it. */
+const CONNECTIONS_LEAST = 50;
 /** The login the service uses on the embedded server. */
 const EMBEDDED_LOGIN = 'strongroom';
 
 /** A PostgreSQL server by address if one is set, else the embedded one. From here on there is one code path. */
 export async function openStorage(options: StorageOptions): Promise<Storage> {
   if (options.databaseUrl !== undefined) return byAddress(options.databaseUrl, options.migrationDatabaseUrl);
+  if (options.beside !== undefined) {
+    return { target: options.beside, isJoined: true, migration: undefined, close: async () => {} };
+  }
   const start = () =>
     startEmbeddedServer({
       dataDir: options.dataDir,
       ...(options.postgresBinDir !== undefined && { binDir: options.postgresBinDir }),
       command: options.command,
       log: options.log,
+      settings: { max_connections: String(Math.max(CONNECTIONS_LEAST, options.connectionsMax ?? 0)) },
     });
   try {
     const supervised = await superviseEmbeddedServer({ start, log: options.log, onLost: options.onLost });

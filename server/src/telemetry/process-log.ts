@@ -9,6 +9,8 @@ export interface ProcessLog {
   readonly security: Logger;
   /** One line a request. Takes a fixed set of members, none of which is text a client chose freely. */
   readonly request: (line: RequestLine) => void;
+  /** Whole lines of another process, which that one has already made safe to show. */
+  readonly pass: (lines: string) => void;
   /** Writes out what is buffered, or gives up soon: nobody may be reading. Await it before the process ends. */
   flush(): Promise<void>;
 }
@@ -47,6 +49,8 @@ export interface ProcessLogOptions {
   readonly level: string;
   /** Where lines go; standard output by default. */
   readonly destination?: DestinationStream;
+  /** Which of several processes this is; each line then says so. */
+  readonly worker?: number;
 }
 
 /** The number pino gives to `warn`. */
@@ -60,7 +64,8 @@ const STANDARD_OUTPUT = 1;
 export function createProcessLog(options: ProcessLogOptions): ProcessLog {
   const output = options.destination === undefined ? openLogOutput(STANDARD_OUTPUT) : undefined;
   const destination = output ?? options.destination ?? { write: () => {} };
-  const common = { level: options.level, base: null, formatters: { level: (label: string) => ({ level: label }) } };
+  const base = options.worker === undefined ? null : { worker: options.worker };
+  const common = { level: options.level, base, formatters: { level: (label: string) => ({ level: label }) } };
   let lines = '';
   // Handed over once a turn of the event loop: the lines of all requests answered in it cost one call.
   const handOver = (): void => {
@@ -89,7 +94,12 @@ export function createProcessLog(options: ProcessLogOptions): ProcessLog {
     main,
     security: main.child({ stream: 'security' }, { level: options.level === 'silent' ? 'silent' : 'info' }),
     request: (line) => {
-      if (main.isLevelEnabled('info')) addLine(requestLine(line));
+      if (main.isLevelEnabled('info')) addLine(requestLine(line, options.worker));
+    },
+    pass: (text) => {
+      destination.write(text);
+      // Where they come from they were gathered already, or did not want to wait.
+      output?.hurry();
     },
     async flush() {
       handOver();
@@ -102,11 +112,12 @@ export function createProcessLog(options: ProcessLogOptions): ProcessLog {
  * Written by hand: with a line for every request, a general serialiser and the search for members to redact would cost
  * more than answering. Only the trace id is the client's own text, and it is escaped.
  */
-function requestLine(line: RequestLine): string {
+function requestLine(line: RequestLine, worker: number | undefined): string {
   const who =
     line.tenantId === undefined ? '' : `,"tenantId":"${line.tenantId}","applicationId":"${line.applicationId}"`;
+  const where = worker === undefined ? '' : `,"worker":${worker}`;
   return (
-    `{"level":"info","time":${line.atMs},"method":"${line.method}","route":"${line.route}","status":${line.status},` +
+    `{"level":"info","time":${line.atMs}${where},"method":"${line.method}","route":"${line.route}","status":${line.status},` +
     `"ms":${line.ms},"address":"${line.address}","traceId":${JSON.stringify(line.traceId)}${who},"msg":"request"}\n`
   );
 }
