@@ -8,7 +8,7 @@ import { createPool, DEFAULT_TIME_BOUNDS, openScope, runStatement } from './conn
 import { DriverFault, isAftermath, outcomeUnknown, sqlStateOf, translateDriverFault } from './faults.js';
 import type { Member, Work } from './group-commit.js';
 import { createGroupCommit, MemberFailure } from './group-commit.js';
-import type { PurgeTx, Role, SystemTx, TenantTx, Tx } from './scope.js';
+import type { PurgeTx, RetentionTx, Role, SystemTx, TenantTx, Tx } from './scope.js';
 import { createSharedReads } from './shared-reads.js';
 
 export interface DatabaseOptions {
@@ -30,6 +30,8 @@ export interface Database {
   system<T>(work: (tx: SystemTx) => Promise<T>): Promise<T>;
   /** Removes what a deleted tenant left behind. */
   purge<T>(tenantId: string, work: (tx: PurgeTx) => Promise<T>): Promise<T>;
+  /** Drops what is past its retention. */
+  retain<T>(work: (tx: RetentionTx) => Promise<T>): Promise<T>;
   /** Waits for the changes under way, then closes every connection. */
   close(): Promise<void>;
   readonly writesPending: () => number;
@@ -150,6 +152,13 @@ export function createDatabase(options: DatabaseOptions): Database {
         readers,
         { role: 'strongroom_purge', tenants: [tenantId], isReadOnly: false },
         (run) => work({ kind: 'purge', tenantId, run }),
+        true,
+      ),
+    retain: (work) =>
+      inTransaction(
+        readers,
+        { role: 'strongroom_purge', tenants: [], isReadOnly: false },
+        (run) => work({ kind: 'retention', run }),
         true,
       ),
     async close() {
