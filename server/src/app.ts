@@ -155,7 +155,15 @@ export function createApp(options: AppOptions): App {
 
   jobs = startJobs({
     database,
-    jobs: backgroundJobs({ database, opener, expressions, clock }),
+    jobs: backgroundJobs({
+      database,
+      opener,
+      expressions,
+      clock,
+      logRetentionMonths: config.logRetentionMonths,
+      onLogsDropped: (dropped) =>
+        log.security.warn({ event: 'logs_dropped', ...dropped }, 'a month of the log was past its retention'),
+    }),
     clock,
     turn: options.worker,
     onFault: (name, error) => log.main.warn({ job: name, err: error }, 'job failed, will try again'),

@@ -1,4 +1,5 @@
-import { ensureLogPartitions } from './audit/partitions.js';
+import type { DroppedMonth } from './audit/partitions.js';
+import { dropOldLogMonth, ensureLogPartitions } from './audit/partitions.js';
 import type { Expressions } from './expressions/expressions.js';
 import { sweepIdempotencyKeys } from './http/idempotency-upkeep.js';
 import type { Job } from './jobs/runner.js';
@@ -20,6 +21,9 @@ export interface BackgroundOptions {
   readonly opener: Opener;
   readonly expressions: Expressions;
   readonly clock: Clock;
+  /** How many months of the log to keep; undefined keeps them all. */
+  readonly logRetentionMonths: number | undefined;
+  readonly onLogsDropped: (dropped: DroppedMonth) => void;
 }
 
 /** Everything the product does without being asked, and how often it looks for it. */
@@ -38,5 +42,14 @@ export function backgroundJobs(options: BackgroundOptions): Job[] {
     job('session-expiry', MINUTE_MS, (nowMs) => sweepSessions(database, nowMs)),
     job('idempotency-keys', 10 * MINUTE_MS, (nowMs) => sweepIdempotencyKeys(database, nowMs, BATCH_ROWS)),
     job('log-partitions', HOUR_MS, (nowMs) => ensureLogPartitions(database, nowMs)),
+    job('log-retention', HOUR_MS, (nowMs) => dropOneMonth(options, nowMs)),
   ];
+}
+
+async function dropOneMonth(options: BackgroundOptions, nowMs: number): Promise<number> {
+  if (options.logRetentionMonths === undefined) return 0;
+  const dropped = await dropOldLogMonth(options.database, nowMs, options.logRetentionMonths);
+  if (dropped === undefined) return 0;
+  options.onLogsDropped(dropped);
+  return 1;
 }

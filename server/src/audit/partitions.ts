@@ -14,3 +14,30 @@ export async function ensureLogPartitions(database: Database, nowMs: number): Pr
   const [row] = await database.system((tx) => tx.run(ENSURE_LOG_PARTITIONS, [new Date(nowMs), MONTHS_AHEAD]));
   return row?.made ?? 0;
 }
+
+const DROP_LOG_PARTITIONS = statement<DroppedMonth>(
+  'drop_log_partitions',
+  'SELECT dropped AS partition, bytes::float8 AS bytes FROM drop_log_partitions($1)',
+);
+
+export interface DroppedMonth {
+  readonly partition: string;
+  readonly bytes: number;
+}
+
+/**
+ * Drops the oldest month of the log that ended more than `months` whole months before the current one; undefined when
+ * there is none. The table goes as a whole, so it takes the same time at any size. Where the log is too busy for the lock
+ * it fails, changes nothing, and the next look tries again.
+ */
+export async function dropOldLogMonth(
+  database: Database,
+  nowMs: number,
+  months: number,
+): Promise<DroppedMonth | undefined> {
+  const now = new Date(nowMs);
+  const keepFrom = new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() - months, 1));
+  const day = keepFrom.toISOString().slice(0, 10);
+  const [row] = await database.retain((tx) => tx.run(DROP_LOG_PARTITIONS, [day]));
+  return row;
+}

@@ -4,6 +4,7 @@ import { EXIT, ExitError } from '../kernel/exit.js';
 import { describeError } from '../telemetry/describe-error.js';
 import { VERSION } from '../version.js';
 import { applicationCreate } from './application-create.js';
+import { backup } from './backup.js';
 import type { Command, Flags, Output } from './command.js';
 import { parserOptions } from './command.js';
 import { doctor } from './doctor.js';
@@ -14,6 +15,7 @@ import { keysRotate } from './keys-rotate.js';
 import { keysRotateRoot } from './keys-rotate-root.js';
 import { keysVerify } from './keys-verify.js';
 import { migrateCommand } from './migrate.js';
+import { restoreCommand } from './restore.js';
 import { rootKeyGenerate } from './root-key-generate.js';
 import { serve } from './serve.js';
 import { tenantCreate } from './tenant-create.js';
@@ -34,6 +36,8 @@ const COMMANDS: readonly Command[] = [
   tokensExport,
   tokensImport,
   exportKeyGenerate,
+  backup,
+  restoreCommand,
   migrateCommand,
   doctor,
 ];

@@ -12,7 +12,7 @@ import type { ConnectionPool } from './pool.js';
 import { createPool, serversOf } from './pool.js';
 import type { ReadOn, ReplicaFigures, ReplicaTarget } from './replica.js';
 import { createReplicaReads } from './replica.js';
-import type { PurgeTx, Role, SystemTx, TenantTx, Tx } from './scope.js';
+import type { PurgeTx, RetentionTx, Role, SystemTx, TenantTx, Tx } from './scope.js';
 import { createSharedReads } from './shared-reads.js';
 
 export interface DatabaseOptions {
@@ -48,6 +48,8 @@ export interface Database {
   system<T>(work: (tx: SystemTx) => Promise<T>): Promise<T>;
   /** Removes what a deleted tenant left behind. */
   purge<T>(tenantId: string, work: (tx: PurgeTx) => Promise<T>): Promise<T>;
+  /** Drops what is past its retention. */
+  retain<T>(work: (tx: RetentionTx) => Promise<T>): Promise<T>;
   /** Waits for the changes under way, then closes every connection. */
   close(): Promise<void>;
   readonly writesPending: () => number;
@@ -194,6 +196,13 @@ export function createDatabase(options: DatabaseOptions): Database {
         readers,
         { role: 'strongroom_purge', tenants: [tenantId], isReadOnly: false },
         (run) => work({ kind: 'purge', tenantId, run }),
+        true,
+      ),
+    retain: (work) =>
+      inTransaction(
+        readers,
+        { role: 'strongroom_purge', tenants: [], isReadOnly: false },
+        (run) => work({ kind: 'retention', run }),
         true,
       ),
     async close() {

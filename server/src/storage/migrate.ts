@@ -14,6 +14,8 @@ export interface MigrateOptions {
   readonly login: string;
   /** On the embedded server the login is ours to make. */
   readonly createLogin: boolean;
+  /** The last migration to apply; every one there is, unless told. For a restore, which needs the schema of its backup. */
+  readonly upTo?: number;
 }
 
 const LOCK_NAME = 'strongroom.migrate';
@@ -37,7 +39,8 @@ export async function migrate(options: MigrateOptions): Promise<string[]> {
     const applied = await client.query<{ version: number; checksum: string }>(
       'SELECT version, checksum FROM schema_migrations ORDER BY version',
     );
-    const pending = pendingMigrations(migrations, applied.rows);
+    const { upTo = migrations.length } = options;
+    const pending = pendingMigrations(migrations, applied.rows).filter(({ version }) => version <= upTo);
     for (const migration of pending) await applyMigration(client, migration);
     await admitLogin(client, options);
     return pending.map(({ name }) => name);

@@ -31,6 +31,11 @@ export interface PurgeTx extends Tx {
   readonly tenantId: string;
 }
 
+/** An open transaction that may drop what is past its retention, of all tenants at once. It sees no row. */
+export interface RetentionTx extends Tx {
+  readonly kind: 'retention';
+}
+
 /**
  * Takes on the role and the tenants for this transaction only, so a connection carries nothing over to the next one,
  * also behind a transaction-pooling proxy. Bounds on time travel along for the same reason.

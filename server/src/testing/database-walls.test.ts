@@ -157,10 +157,26 @@ describe('what the database itself refuses', () => {
       assert.deepEqual([purge?.name, purge?.cmd, others], ['purge', 'ALL', []], table.name);
       assert.ok(purge?.qual?.includes(scope) && purge.qual.includes('deleted_at IS NOT NULL'), table.name);
       // Looking across tenants is for the system role, and only to look.
-      const rest = policies.filter(({ roles }) => !/_app|_purge/.test(roles.join()));
+      const rest = policies.filter(({ name, roles }) => name !== 'backup' && !/_app|_purge/.test(roles.join()));
       for (const { roles, cmd } of rest) assert.deepEqual([roles, cmd], [['strongroom_system'], 'SELECT'], table.name);
     }
     assert.ok(guarded.length >= 14);
+  });
+
+  it('every table of tenant data shows itself whole to its owner, and only in a transaction that is a backup', async () => {
+    const { rows } = await app.db.owner.query<Policy & { owner: string }>(
+      `SELECT c.relname AS table, p.policyname AS name, p.roles::text[], p.cmd, p.qual, p.with_check,
+              c.relowner::regrole::text AS owner
+       FROM pg_class c LEFT JOIN pg_policies p ON p.tablename = c.relname AND p.policyname = 'backup'
+       WHERE c.relnamespace = 'public'::regnamespace AND c.relforcerowsecurity`,
+    );
+    assert.ok(rows.length >= 14);
+    for (const { table, roles, owner, cmd, qual, with_check } of rows) {
+      assert.deepEqual([roles, cmd, with_check], [[owner], 'SELECT', null], table);
+      assert.match(qual ?? '', /current_setting\('strongroom\.backup'::text, true\).* = 'on'::text/, table);
+    }
+    const restrictive = await app.db.owner.query(`SELECT FROM pg_policies WHERE permissive <> 'PERMISSIVE'`);
+    assert.equal(restrictive.rowCount, 0);
   });
 
   it('every unique key of tenant data leads with the tenant, but for the directory of API keys', async () => {

@@ -1,0 +1,54 @@
+import { resolve } from 'node:path';
+import { readConfig } from '../config.js';
+import { systemClock } from '../kernel/clock.js';
+import { EXIT, ExitError } from '../kernel/exit.js';
+import { BackupStopped, backUp } from '../storage/backup/back-up.js';
+import { holdsCluster } from '../storage/embedded/data-folder.js';
+import { VERSION } from '../version.js';
+import type { Command } from './command.js';
+import { expectInterruption } from './interruption.js';
+import { createProgress } from './progress.js';
+import { withOwner } from './with-owner.js';
+
+export const backup: Command = {
+  name: 'backup',
+  summary: 'Copy the whole database, as it is at one moment, into a folder; never the root key',
+  flags: {
+    to: { type: 'string', placeholder: 'folder', about: 'Where to; must be empty or not there yet', isRequired: true },
+  },
+  run: async (flags, output) => {
+    const folder = resolve(flags.text('to') ?? '');
+    const config = readConfig();
+    if (config.databaseUrl === undefined && !(await holdsCluster(config.dataDir))) {
+      throw new ExitError(EXIT.configuration, `There is no database in ${config.dataDir}: nothing to back up.`);
+    }
+    return withOwner({ config, command: 'backup', mayJoin: true }, async ({ owner }) => {
+      const progress = createProgress(output, systemClock);
+      const interruption = expectInterruption(() => output.say('Stopping …'));
+      try {
+        const { tables, rootKeyId } = await backUp({
+          owner,
+          folder,
+          productVersion: VERSION,
+          nowMs: systemClock.nowMs(),
+          onProgress: (rows, expected) => progress.show('Copying rows', rows, expected),
+          shouldStop: interruption.isAsked,
+        });
+        output.say(
+          rootKeyId === undefined
+            ? 'The database was never started on, so no root key belongs to it.'
+            : `The root key is not in the backup. Keep root key ${rootKeyId} safe, and elsewhere: without it nothing in here can be read.`,
+        );
+        const rows = tables.reduce((sum, table) => sum + table.rows, 0);
+        output.print(`Backed up ${rows} rows of ${tables.length} tables: ${folder}`);
+        return EXIT.ok;
+      } catch (error) {
+        if (!(error instanceof BackupStopped)) throw error;
+        output.say('Stopped. What was written so far was removed.');
+        return interruption.exitCode();
+      } finally {
+        interruption.close();
+      }
+    });
+  },
+};

@@ -1,0 +1,29 @@
+import type { Config } from '../config.js';
+import { storageOptions } from '../core.js';
+import { systemClock } from '../kernel/clock.js';
+import { EXIT, ExitError } from '../kernel/exit.js';
+import type { MigrateOptions } from '../storage/migrate.js';
+import { openStorage } from '../storage/open-storage.js';
+
+/** Opens the database as the owner of its schema for one act, and closes it again. */
+export async function withOwner<T>(
+  options: { readonly config: Config; readonly command: string; readonly mayJoin: boolean },
+  act: (migration: MigrateOptions) => Promise<T>,
+): Promise<T> {
+  const { config, command, mayJoin } = options;
+  const quiet = { log: () => {}, onLost: () => {} };
+  const storage = await openStorage(
+    storageOptions({ config, clock: systemClock, command: `strongroom ${command}`, ...quiet, mayJoin }),
+  );
+  try {
+    if (storage.migration === undefined) {
+      throw new ExitError(
+        EXIT.configuration,
+        `strongroom ${command} works as the owner of the schema. Set STRONGROOM_MIGRATION_DATABASE_URL to the owner's address.`,
+      );
+    }
+    return await act(storage.migration);
+  } finally {
+    await storage.close();
+  }
+}

@@ -1,0 +1,95 @@
+import type pg from 'pg';
+import { to as copyTo } from 'pg-copy-streams';
+import { EXIT, ExitError } from '../../kernel/exit.js';
+import type { ConnectionTarget } from '../connection.js';
+import { pendingMigrations } from '../migrate.js';
+import { readMigrations } from '../migrations.js';
+import { openEmptyFolder, removeFiles, writeManifest, writeTable } from './backup-folder.js';
+import type { StoredTable } from './catalogue.js';
+import { findRootKeyId, listLogMonths, listMigrations, listTables, refuseHiddenRows } from './catalogue.js';
+import type { Manifest, TableRecord } from './manifest.js';
+import { asOwner, LOCAL_SETTINGS } from './owner-connection.js';
+
+export interface BackUpOptions {
+  readonly owner: ConnectionTarget;
+  readonly folder: string;
+  readonly productVersion: string;
+  readonly nowMs: number;
+  /** Rows so far, and about how many there are. */
+  readonly onProgress: (rows: number, rowsExpected: number) => void;
+  readonly shouldStop: () => boolean;
+}
+
+/** Thrown out of the middle; what was written so far is removed. */
+export class BackupStopped extends Error {
+  override readonly name = 'BackupStopped';
+}
+
+/** Writes every table as it is at one moment, while others go on writing. Gives what is in the folder then. */
+export async function backUp(options: BackUpOptions): Promise<Manifest> {
+  const { folder } = options;
+  await openEmptyFolder(folder);
+  try {
+    const manifest = await asOwner(options.owner, (client) => copyAll(client, options));
+    await writeManifest(folder, manifest);
+    return manifest;
+  } catch (error) {
+    await removeFiles(folder);
+    throw error;
+  }
+}
+
+async function copyAll(client: pg.Client, options: BackUpOptions): Promise<Manifest> {
+  const known = await listTables(client);
+  await client.query('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY');
+  await client.query(LOCAL_SETTINGS);
+  // Before the snapshot, which the first query takes: what is dropped or changed in its shape is so before or after.
+  if (known.length > 0) {
+    await client.query(`LOCK TABLE ${known.map(({ name }) => `"${name}"`).join(', ')} IN ACCESS SHARE MODE`);
+  }
+  const migrations = await listMigrations(client);
+  if (migrations.length === 0) {
+    throw new ExitError(EXIT.configuration, 'The database has no Strongroom schema: there is nothing to back up.');
+  }
+  pendingMigrations(await readMigrations(), migrations);
+  const tables = await listTables(client);
+  if (tables.map(({ name }) => name).join() !== known.map(({ name }) => name).join()) {
+    throw new ExitError(EXIT.unavailable, 'The schema was being changed just now. Run the command again.');
+  }
+  await refuseHiddenRows(client);
+  const [rootKeyId, logMonths] = [await findRootKeyId(client), await listLogMonths(client)];
+  const rowsExpected = tables.reduce((sum, table) => sum + table.rowsExpected, 0);
+  const records: TableRecord[] = [];
+  let rows = 0;
+  for (const table of tables) {
+    records.push(
+      await copyTable(client, options.folder, table, (more) => {
+        if (options.shouldStop()) throw new BackupStopped();
+        rows += more;
+        options.onProgress(rows, rowsExpected);
+      }),
+    );
+  }
+  await client.query('COMMIT');
+  const { productVersion, nowMs } = options;
+  const createdAt = new Date(nowMs).toISOString();
+  return { productVersion, createdAt, rootKeyId, migrations, logMonths, tables: records };
+}
+
+async function copyTable(
+  client: pg.Client,
+  folder: string,
+  table: StoredTable,
+  onRows: (rows: number) => void,
+): Promise<TableRecord> {
+  const columns = table.columns.map((name) => `"${name}"`).join(', ');
+  // As a query, because a table in parts and one behind row-level security cannot be copied by its name.
+  const copied = client.query(copyTo(`COPY (SELECT ${columns} FROM "${table.name}") TO STDOUT`));
+  const record = await writeTable(folder, table, copied, onRows);
+  // The server tells its own count behind the last row; the next answer comes after that.
+  await client.query('SELECT 1');
+  if (copied.rowCount !== record.rows) {
+    throw new Error(`assertion failed: ${copied.rowCount} rows of ${table.name} were sent and ${record.rows} written`);
+  }
+  return record;
+}

@@ -1,0 +1,200 @@
+import { createHash } from 'node:crypto';
+import { constants, createReadStream } from 'node:fs';
+import { chmod, mkdir, open, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
+import type { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { createGunzip, createGzip, constants as zlib } from 'node:zlib';
+import { validationFailed } from '../../kernel/errors.js';
+import { EXIT, ExitError } from '../../kernel/exit.js';
+import type { Manifest, TableRecord } from './manifest.js';
+import { damaged, fileNameOf, manifestText, parseManifest } from './manifest.js';
+
+export const MANIFEST_NAME = 'manifest.json';
+/** In the form of `sha256sum`, so that a backup can be checked without this program. */
+export const SUMS_NAME = 'SHA256SUMS';
+const OWNER_ONLY_FILE = 0o600;
+const OWNER_ONLY_FOLDER = 0o700;
+const MANIFEST_BYTES_MAX = 1_048_576;
+const LINE_FEED = 10;
+
+/** Makes the folder, or takes an empty one. Whatever else is there is left alone and refused. */
+export async function openEmptyFolder(folder: string): Promise<void> {
+  try {
+    await mkdir(folder, { recursive: true, mode: OWNER_ONLY_FOLDER });
+    if ((await readdir(folder)).length > 0) throw validationFailed({ to: ['must be an empty folder, or a new one'] });
+    await chmod(folder, OWNER_ONLY_FOLDER);
+  } catch (error) {
+    throw fileFault(folder, error);
+  }
+}
+
+/** After a failure: nothing half-written stays to be mistaken for anything. */
+export async function removeFiles(folder: string): Promise<void> {
+  for (const name of await readdir(folder).catch(() => [])) await rm(join(folder, name), { force: true });
+}
+
+/** Writes what the server sends of one table; a row is a line. */
+export async function writeTable(
+  folder: string,
+  table: Pick<TableRecord, 'name' | 'columns'>,
+  source: Readable,
+  onRows: (rows: number) => void,
+): Promise<TableRecord> {
+  let rows = 0;
+  async function* counted(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+    for await (const chunk of chunks) {
+      const more = linesIn(chunk);
+      rows += more;
+      onRows(more);
+      yield chunk;
+    }
+  }
+  // Ciphertext in hexadecimal is what there is most of: the fastest level already gets back its doubling.
+  const zip = createGzip({ level: zlib.Z_BEST_SPEED });
+  const { bytes, sha256 } = await writeFileWhole(join(folder, fileNameOf(table)), (sink) =>
+    pipeline(source, counted, zip, sink),
+  );
+  return { name: table.name, columns: table.columns, rows, bytes, sha256 };
+}
+
+/** The manifest is the last file to get its name: without it the rest is no backup. */
+export async function writeManifest(folder: string, manifest: Manifest): Promise<void> {
+  const text = manifestText(manifest);
+  const sums = [
+    ...manifest.tables.map((table) => `${table.sha256}  ${fileNameOf(table)}\n`),
+    `${createHash('sha256').update(text).digest('hex')}  ${MANIFEST_NAME}\n`,
+  ].join('');
+  await writeFileWhole(join(folder, SUMS_NAME), (sink) => sink([Buffer.from(sums)]));
+  await writeFileWhole(join(folder, MANIFEST_NAME), (sink) => sink([Buffer.from(text)]));
+  await syncFolder(dirname(folder));
+}
+
+/** Reads and proves everything before anybody acts on it. */
+export async function checkFolder(folder: string, onBytes: (done: number, total: number) => void): Promise<Manifest> {
+  const manifest = await readManifest(folder);
+  const total = manifest.tables.reduce((sum, { bytes }) => sum + bytes, 0);
+  const expected = [MANIFEST_NAME, SUMS_NAME, ...manifest.tables.map(fileNameOf)];
+  const present = new Set(await readdir(folder));
+  const missing = expected.filter((name) => !present.has(name));
+  if (missing.length > 0) throw damaged(`${missing.join(', ')} is missing`);
+  let done = 0;
+  for (const table of manifest.tables) {
+    const path = join(folder, fileNameOf(table));
+    // The size first: a file that was cut off is told at once.
+    if ((await stat(path)).size !== table.bytes) throw damaged(`${fileNameOf(table)} has another size`);
+    const hash = createHash('sha256');
+    for await (const chunk of createReadStream(path)) {
+      hash.update(chunk);
+      done += chunk.length;
+      onBytes(done, total);
+    }
+    if (hash.digest('hex') !== table.sha256) throw damaged(`${fileNameOf(table)} was altered`);
+  }
+  return manifest;
+}
+
+/** Sends the rows of a table to `sink`, and proves once more that they are the ones that were checked. */
+export async function readTable(
+  folder: string,
+  table: TableRecord,
+  sink: NodeJS.WritableStream,
+  onRows: (rows: number) => void,
+): Promise<void> {
+  const hash = createHash('sha256');
+  async function* hashed(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+    for await (const chunk of chunks) {
+      hash.update(chunk);
+      yield chunk;
+    }
+  }
+  async function* counted(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+    for await (const chunk of chunks) {
+      onRows(linesIn(chunk));
+      yield chunk;
+    }
+  }
+  const file = createReadStream(join(folder, fileNameOf(table)));
+  await pipeline(file, hashed, createGunzip(), counted, sink);
+  if (hash.digest('hex') !== table.sha256) throw damaged(`${fileNameOf(table)} was altered while it was read`);
+}
+
+async function readManifest(folder: string): Promise<Manifest> {
+  try {
+    const path = join(folder, MANIFEST_NAME);
+    if ((await stat(path)).size > MANIFEST_BYTES_MAX) throw damaged();
+    const text = await readFile(path, 'utf8');
+    const sums = await readFile(join(folder, SUMS_NAME), 'utf8');
+    const sum = createHash('sha256').update(text).digest('hex');
+    if (!sums.split('\n').includes(`${sum}  ${MANIFEST_NAME}`)) throw damaged(`${MANIFEST_NAME} was altered`);
+    return parseManifest(text);
+  } catch (error) {
+    if (codeOf(error) === 'ENOENT') throw damaged(`${MANIFEST_NAME} or ${SUMS_NAME} is missing from ${folder}`);
+    throw fileFault(folder, error);
+  }
+}
+
+type Sink = (chunks: AsyncIterable<Buffer> | Iterable<Buffer>) => Promise<void>;
+
+/** Under another name until it is whole and on disk. */
+async function writeFileWhole(
+  path: string,
+  fill: (sink: Sink) => Promise<void>,
+): Promise<{ readonly bytes: number; readonly sha256: string }> {
+  const hash = createHash('sha256');
+  const unfinished = `${path}.unfinished`;
+  let bytes = 0;
+  try {
+    const handle = await open(unfinished, 'wx', OWNER_ONLY_FILE);
+    try {
+      await fill(async (chunks) => {
+        for await (const chunk of chunks) {
+          hash.update(chunk);
+          bytes += chunk.length;
+          await handle.appendFile(chunk);
+        }
+      });
+      await handle.sync();
+    } finally {
+      await handle.close();
+    }
+    await rename(unfinished, path);
+    await syncFolder(dirname(path));
+  } catch (error) {
+    throw fileFault(path, error);
+  }
+  return { bytes, sha256: hash.digest('hex') };
+}
+
+async function syncFolder(path: string): Promise<void> {
+  const handle = await open(path, constants.O_RDONLY);
+  try {
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+}
+
+function linesIn(chunk: Buffer): number {
+  let lines = 0;
+  for (let at = chunk.indexOf(LINE_FEED); at !== -1; at = chunk.indexOf(LINE_FEED, at + 1)) lines += 1;
+  return lines;
+}
+
+function codeOf(error: unknown): unknown {
+  return error instanceof Error && 'code' in error ? error.code : undefined;
+}
+
+/** A fault of the file system as a sentence; everything else as it is. */
+function fileFault(path: string, error: unknown): unknown {
+  // A connection that breaks fails in a system call too, and is somebody else's to tell.
+  if (!(error instanceof Error) || !('syscall' in error) || /^E(CONN|PIPE|TIMEDOUT)/.test(String(codeOf(error)))) {
+    return error;
+  }
+  const next = codeOf(error) === 'ENOSPC' ? 'Make room' : 'Check the path and who may use it';
+  return new ExitError(
+    EXIT.failure,
+    `${basename(path)} cannot be used (${String(codeOf(error))}). ${next}, then try again.`,
+    error,
+  );
+}

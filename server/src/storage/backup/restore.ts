@@ -1,0 +1,138 @@
+import type pg from 'pg';
+import { from as copyFrom } from 'pg-copy-streams';
+import { EXIT, ExitError } from '../../kernel/exit.js';
+import type { MigrateOptions } from '../migrate.js';
+import { migrate } from '../migrate.js';
+import { readMigrations } from '../migrations.js';
+import { checkFolder, readTable } from './backup-folder.js';
+import { countRows, findTableWithRows, listMigrations, listTables } from './catalogue.js';
+import type { Manifest, TableRecord } from './manifest.js';
+import { damaged, refuseForeignSchema } from './manifest.js';
+import { asOwner, LOCAL_SETTINGS } from './owner-connection.js';
+
+/** Looks at the whole folder, and at nothing else. Throws unless it can be restored by this release. */
+export async function checkBackup(
+  folder: string,
+  onProgress: (bytes: number, total: number) => void,
+): Promise<Manifest> {
+  const manifest = await checkFolder(folder, onProgress);
+  refuseForeignSchema(manifest, await readMigrations());
+  return manifest;
+}
+
+export interface RestoreOptions {
+  readonly migration: MigrateOptions;
+  readonly folder: string;
+  /** As `checkBackup` gave it. */
+  readonly manifest: Manifest;
+  readonly onProgress: (rows: number, total: number) => void;
+  readonly shouldStop: () => boolean;
+}
+
+/** Thrown out of the middle: nothing was kept. */
+export class RestoreStopped extends Error {
+  override readonly name = 'RestoreStopped';
+}
+
+/** Fills a database that holds nothing, in one transaction. Gives the names of migrations newer than the backup. */
+export async function restore(options: RestoreOptions): Promise<string[]> {
+  const { migration, manifest } = options;
+  await asOwner(migration.owner, (client) => refuseUsedDatabase(client, manifest));
+  await migrate({ ...migration, upTo: manifest.migrations.length });
+  await asOwner(migration.owner, (client) => loadAll(client, options));
+  const applied = await migrate(migration);
+  // Without statistics the first plans would be poor ones until the server looks by itself.
+  await asOwner(migration.owner, (client) => client.query('ANALYZE'));
+  return applied;
+}
+
+/** A first look that holds up nobody, in case the address is that of a database in use. */
+async function refuseUsedDatabase(client: pg.Client, manifest: Manifest): Promise<void> {
+  const applied = await listMigrations(client);
+  if (applied.length === 0) return;
+  await client.query('BEGIN READ ONLY');
+  await client.query(LOCAL_SETTINGS);
+  await refuseRows(client);
+  await client.query('ROLLBACK');
+  if (applied.length > manifest.migrations.length) throw otherSchema(applied.length, manifest);
+}
+
+async function loadAll(client: pg.Client, options: RestoreOptions): Promise<void> {
+  const { manifest, folder } = options;
+  const total = manifest.tables.reduce((sum, { rows }) => sum + rows, 0);
+  await client.query('BEGIN');
+  await client.query(LOCAL_SETTINGS);
+  const tables = await listTables(client);
+  const names = tables.map(({ name }) => `"${name}"`);
+  await client.query(`LOCK TABLE schema_migrations, ${names.join(', ')} IN ACCESS EXCLUSIVE MODE`);
+  const applied = await listMigrations(client);
+  if (applied.length !== manifest.migrations.length) throw otherSchema(applied.length, manifest);
+  refuseOtherTables(manifest, tables);
+  // COPY refuses a table whose row-level security holds for the owner too. Nobody sees this state: it ends with the
+  // transaction, and the lock is held.
+  const forced = await listForcedTables(client);
+  for (const name of forced) await client.query(`ALTER TABLE "${name}" NO FORCE ROW LEVEL SECURITY`);
+  await refuseRows(client);
+  for (const month of manifest.logMonths) {
+    await client.query(`SELECT ensure_log_partitions(to_date($1, 'YYYY_MM')::timestamp AT TIME ZONE 'UTC', 0)`, [
+      month,
+    ]);
+  }
+  let rows = 0;
+  for (const table of manifest.tables) {
+    await loadTable(client, folder, table, (more) => {
+      if (options.shouldStop()) throw new RestoreStopped();
+      rows += more;
+      options.onProgress(rows, total);
+    });
+  }
+  for (const name of forced) await client.query(`ALTER TABLE "${name}" FORCE ROW LEVEL SECURITY`);
+  await client.query('COMMIT');
+}
+
+async function loadTable(
+  client: pg.Client,
+  folder: string,
+  table: TableRecord,
+  onRows: (rows: number) => void,
+): Promise<void> {
+  const columns = table.columns.map((name) => `"${name}"`).join(', ');
+  const sink = client.query(copyFrom(`COPY "${table.name}" (${columns}) FROM STDIN`));
+  await readTable(folder, table, sink, onRows);
+  const stored = await countRows(client, table.name);
+  if (sink.rowCount !== table.rows || stored !== table.rows) {
+    throw damaged(`${table.name} should have ${table.rows} rows and has ${stored}`);
+  }
+}
+
+async function refuseRows(client: pg.Client): Promise<void> {
+  const filled = await findTableWithRows(client, await listTables(client));
+  if (filled === undefined) return;
+  throw new ExitError(
+    EXIT.configuration,
+    `The database is not empty: ${filled} has rows. Restore into a new data folder or a new database. Nothing was changed.`,
+  );
+}
+
+function refuseOtherTables(manifest: Manifest, tables: readonly { name: string; columns: readonly string[] }[]): void {
+  const shape = (list: typeof tables): string =>
+    list
+      .map(({ name, columns }) => `${name}(${[...columns].sort().join()})`)
+      .sort()
+      .join();
+  if (shape(manifest.tables) !== shape(tables)) throw damaged('its tables are not those of its schema');
+}
+
+function otherSchema(version: number, manifest: Manifest): ExitError {
+  return new ExitError(
+    EXIT.configuration,
+    `The database has schema ${version}, the backup ${manifest.migrations.length}. Restore into a database without a schema: it is migrated on the way. Nothing was changed.`,
+  );
+}
+
+async function listForcedTables(client: pg.Client): Promise<string[]> {
+  const { rows } = await client.query<{ name: string }>(
+    `SELECT relname::text AS name FROM pg_class WHERE relnamespace = 'public'::regnamespace AND relforcerowsecurity ORDER BY 1`,
+  );
+  return rows.map(({ name }) => name);
+}
