@@ -1,1 +1,80 @@
-process.stdout.write('0 passed, 0 failed\n');
+import { copyFile, writeFile } from 'node:fs/promises';
+import { parseArgs } from 'node:util';
+import { missingParts } from './missing-parts.js';
+import { markdownTable, plainTable } from './report.js';
+import type { ScenarioResult } from './run-scenario.js';
+import { hasPassed, runScenario } from './run-scenario.js';
+import type { Scenario } from './scenario.js';
+import { SCENARIOS } from './scenarios.js';
+
+const { values } = parseArgs({
+  options: {
+    long: { type: 'boolean', default: false },
+    seed: { type: 'string' },
+    only: { type: 'string', multiple: true },
+    count: { type: 'string' },
+    report: { type: 'string' },
+    keep: { type: 'string' },
+    list: { type: 'boolean', default: false },
+  },
+});
+const say = (line: string): void => void process.stdout.write(`${line}\n`);
+const seed = values.seed === undefined ? Math.floor(Math.random() * 0xffff_ffff) : Number(values.seed);
+const isLong = values.long;
+
+/** Runs one scenario and tells about each round while it goes. */
+async function run(scenario: Scenario): Promise<ScenarioResult> {
+  const count = values.count === undefined ? (isLong ? scenario.longCount : scenario.shortCount) : Number(values.count);
+  say(`${scenario.name}: ${scenario.about}; ${count} round(s)`);
+  const result = await runScenario(scenario, {
+    seed,
+    count,
+    isLong,
+    async onRound(round, n) {
+      const { acknowledged, refused, unknown, recoveryMs, violations } = round;
+      const figures = `${acknowledged} acknowledged, ${refused} refused, ${unknown} unknown`;
+      const verdict = violations.length === 0 ? 'ok' : 'VIOLATED';
+      say(
+        `  ${n + 1}/${count} seed ${round.seed}: ${figures}, recovered in ${(recoveryMs / 1_000).toFixed(1)} s: ${verdict}`,
+      );
+      if (violations.length === 0) return;
+      for (const violation of violations.slice(0, SHOWN_MAX)) say(`    ${violation}`);
+      if (violations.length > SHOWN_MAX) say(`    and ${violations.length - SHOWN_MAX} more`);
+      say(`    again: npm run test:faults -- --only ${scenario.name} --seed ${round.seed} --count 1`);
+      if (values.keep !== undefined)
+        await copyFile(round.journalFile, `${values.keep}/${scenario.name}-${round.seed}.jsonl`);
+    },
+  });
+  for (const violation of result.violations) say(`  at the end: ${violation}`);
+  if (!hasPassed(result))
+    say(`  again: npm run test:faults -- --only ${scenario.name} --seed ${seed} --count ${count}`);
+  return result;
+}
+
+const SHOWN_MAX = 20;
+const unknownNames = (values.only ?? []).filter((name) => !SCENARIOS.some((scenario) => scenario.name === name));
+if (unknownNames.length > 0) {
+  say(
+    `There is no scenario named ${unknownNames.join(', ')}. There are: ${SCENARIOS.map(({ name }) => name).join(', ')}`,
+  );
+  process.exit(64);
+}
+if (values.list) {
+  for (const { name, about, shortCount, longCount } of SCENARIOS)
+    say(`${name} (${shortCount}, ${longCount}): ${about}`);
+  process.exit(0);
+}
+say(`seed ${seed}`);
+const results: ScenarioResult[] = [];
+for (const scenario of SCENARIOS.filter(({ name }) => values.only?.includes(name) ?? true)) {
+  const missing = missingParts(scenario.needs);
+  if (missing.length > 0) say(`${scenario.name}: not run, no ${missing.join(', ')} on this machine`);
+  else results.push(await run(scenario));
+}
+say(`\n${plainTable(results)}\n`);
+if (values.report !== undefined) {
+  await writeFile(values.report, markdownTable(results, seed, new Date().toISOString().slice(0, 10)));
+}
+const failed = results.filter((result) => !hasPassed(result)).length;
+say(`${results.length - failed} passed, ${failed} failed`);
+process.exitCode = failed === 0 ? 0 : 1;

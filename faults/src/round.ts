@@ -1,0 +1,90 @@
+import { join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
+import { checkRound } from './check.js';
+import type { Cluster } from './cluster.js';
+import { createJournal, outcomeOf } from './journal.js';
+import type { LoadSize } from './load.js';
+import { startLoad } from './load.js';
+import { createRandom } from './random.js';
+import { RECOVERY_MAX_MS, untilCalm } from './recovery.js';
+import type { Round, Scenario } from './scenario.js';
+
+export interface RoundResult {
+  readonly seed: number;
+  readonly acknowledged: number;
+  readonly refused: number;
+  readonly unknown: number;
+  readonly recoveryMs: number;
+  readonly violations: readonly string[];
+  /** What every attempt did, one line each. */
+  readonly journalFile: string;
+}
+
+const DEFAULT_LOAD: LoadSize = { workersPerTenant: 3, pauseMs: [5, 40] };
+const WARM_UP_MS = [300, 900] as const;
+const CALM_MS = { short: 1_000, long: 2_000 };
+
+/** Load, fault, end of the fault, calm, stop, checks: in this order, every choice by the seed. */
+export async function runRound(
+  scenario: Scenario,
+  cluster: Cluster,
+  seed: number,
+  isLong: boolean,
+): Promise<RoundResult> {
+  const violations: string[] = [];
+  const violate = (text: string): void => void violations.push(text);
+  const random = createRandom(seed);
+  const id = `f${seed.toString(36)}`;
+  const journalFile = join(cluster.folder, `${id}.jsonl`);
+  const journal = createJournal(journalFile);
+  const choices = random.fork('fault');
+  const round: Round = {
+    cluster,
+    random: choices,
+    journal,
+    id,
+    isLong,
+    violate,
+    pause: (minMs, maxMs) => wait(choices.between(minMs, maxMs)),
+  };
+  const load = startLoad({
+    ...DEFAULT_LOAD,
+    ...scenario.load,
+    cluster,
+    random: random.fork('load'),
+    journal,
+    roundId: id,
+    onWrong: violate,
+  });
+  let recoveryMs = 0;
+  try {
+    await round.pause(...WARM_UP_MS);
+    const undo = await scenario.inject(round);
+    await undo();
+    const faultEndMs = performance.now();
+    const recovery = await untilCalm(journal, faultEndMs, isLong ? CALM_MS.long : CALM_MS.short);
+    recoveryMs = recovery.tookMs;
+    if (!recovery.isInTime) violate(`operations still failed ${Math.round(recoveryMs)} ms after the fault had ended`);
+    await load.stop();
+    await load.settle(RECOVERY_MAX_MS);
+    await checkRound({ cluster, roundId: id, journal, entities: load.entities, violate });
+    await scenario.verify?.(round);
+  } catch (error) {
+    violate(`the round broke off: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`);
+  } finally {
+    await load.stop();
+    load.close();
+    await journal.close();
+  }
+  const outcomes = journal.operations.map(outcomeOf);
+  const count = (wanted: string): number => outcomes.filter((outcome) => outcome === wanted).length;
+  return {
+    seed,
+    acknowledged: count('acknowledged'),
+    refused: count('refused'),
+    unknown: count('unknown'),
+    recoveryMs,
+    violations,
+    journalFile,
+  };
+}

@@ -1,0 +1,49 @@
+import { checkEnd } from './check.js';
+import { startCluster } from './cluster.js';
+import { seedOfRound } from './random.js';
+import type { RoundResult } from './round.js';
+import { runRound } from './round.js';
+import type { Scenario } from './scenario.js';
+
+export interface ScenarioRun {
+  readonly seed: number;
+  readonly count: number;
+  readonly isLong: boolean;
+  readonly onRound?: (result: RoundResult, round: number) => Promise<void> | void;
+}
+
+export interface ScenarioResult {
+  readonly scenario: Scenario;
+  readonly rounds: readonly RoundResult[];
+  /** What only showed at the end, or kept the scenario from running. */
+  readonly violations: readonly string[];
+}
+
+/** One cluster for all rounds of a scenario: what an earlier round left behind is part of the next one. */
+export async function runScenario(scenario: Scenario, run: ScenarioRun): Promise<ScenarioResult> {
+  const rounds: RoundResult[] = [];
+  const violations: string[] = [];
+  const violate = (text: string): void => void violations.push(text);
+  try {
+    const cluster = await startCluster(scenario.cluster);
+    try {
+      await scenario.setUp?.(cluster);
+      for (let round = 0; round < run.count; round += 1) {
+        const result = await runRound(scenario, cluster, seedOfRound(run.seed, round), run.isLong);
+        rounds.push(result);
+        await run.onRound?.(result, round);
+      }
+      await checkEnd(cluster, violate);
+      await scenario.tearDown?.(cluster);
+    } finally {
+      await cluster.stop();
+    }
+  } catch (error) {
+    violate(`broke off: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`);
+  }
+  return { scenario, rounds, violations };
+}
+
+export function hasPassed(result: ScenarioResult): boolean {
+  return result.violations.length === 0 && result.rounds.every(({ violations }) => violations.length === 0);
+}
