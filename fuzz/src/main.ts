@@ -19,7 +19,7 @@ const { values } = parseArgs({
 
 const HELP = `--long          at least 200,000 requests, instead of about 8,000
 --seed N        repeat the choices of an earlier run
---only PART     one part alone
+--only PART     one part alone, or several with commas between
 --from K        the first case of each part; with --count 1 repeats one case
 --count C       how many cases
 --report FILE   write the result as a table
@@ -27,6 +27,7 @@ const HELP = `--long          at least 200,000 requests, instead of about 8,000
 const SEEDS = 1_000_000_000;
 const print = (line: string): void => void process.stdout.write(`${line}\n`);
 
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(1));
 if (values.help) process.stdout.write(HELP);
 else await run();
 

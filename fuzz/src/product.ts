@@ -40,6 +40,9 @@ export async function startProduct(settings: Readonly<Record<string, string>>): 
     child.exitCode === null && child.signalCode === null
       ? undefined
       : `the product ended with ${child.exitCode ?? child.signalCode}`;
+  // However this process ends, the product does not outlive it.
+  const takeAlong = (): void => void child.kill('SIGTERM');
+  process.once('exit', takeAlong);
   const port = await portIn(logFile, ended);
 
   return {
@@ -54,6 +57,7 @@ export async function startProduct(settings: Readonly<Record<string, string>>): 
     async stop() {
       child.kill('SIGTERM');
       await gone;
+      process.off('exit', takeAlong);
       await rm(folder, { recursive: true, force: true });
     },
   };

@@ -6,8 +6,13 @@ import { HANG_MS } from './connection.js';
 export interface RawOptions {
   readonly port: number;
   readonly bytes: Buffer;
-  /** `end` half-closes once everything is sent, `wait` leaves it to the product, `abort` hangs up without reading. */
-  readonly then: 'end' | 'wait' | 'abort';
+  /**
+   * What happens once everything is sent. `wait` leaves it to the product to hang up; `settle` half-closes when the wanted
+   * answers are there, or soon, for a request that is not whole has none; `end` half-closes and `abort` hangs up at once.
+   */
+  readonly after: 'wait' | 'settle' | 'end' | 'abort';
+  /** Answers to wait for before half-closing; one without it. */
+  readonly wanted?: number;
   /** Pieces to send it in; one without it. */
   readonly pieces?: number;
   /** Milliseconds between the pieces. */
@@ -24,19 +29,24 @@ export interface RawOutcome {
   readonly ms: number;
 }
 
+const SETTLE_MS = 200;
+
 /** Puts bytes on a connection of their own and gathers what comes back until the product hangs up. */
 export function exchangeRaw(options: RawOptions): Promise<RawOutcome> {
-  const { port, bytes, then, pieces = 1, pauseMs = 0, deadlineMs = HANG_MS, isHead = false } = options;
+  const { port, bytes, after, pieces = 1, pauseMs = 0, deadlineMs = HANG_MS, isHead = false, wanted = 1 } = options;
   return new Promise((resolve) => {
     const socket = connect({ port, host: '127.0.0.1', noDelay: true, allowHalfOpen: true });
     const chunks: Buffer[] = [];
     const size = Math.max(1, Math.ceil(bytes.length / pieces));
     let startedMs = performance.now();
     let sent = 0;
+    let seen = 0;
+    let settling: NodeJS.Timeout | undefined;
     let timer = setTimeout(() => finish(false), deadlineMs + pieces * pauseMs);
 
     function finish(isClosed: boolean): void {
       clearTimeout(timer);
+      clearTimeout(settling);
       socket.removeAllListeners();
       socket.on('error', () => {});
       socket.destroy();
@@ -61,10 +71,19 @@ export function exchangeRaw(options: RawOptions): Promise<RawOutcome> {
       startedMs = performance.now();
       clearTimeout(timer);
       timer = setTimeout(() => finish(false), deadlineMs);
-      if (then === 'end') socket.end();
-      if (then === 'abort') setImmediate(() => finish(true));
+      if (after === 'end') socket.end();
+      if (after === 'settle') settling = setTimeout(() => socket.end(), wanted > 1 ? deadlineMs / 2 : SETTLE_MS);
+      if (after === 'abort') setImmediate(() => finish(true));
     }
-    socket.on('data', (chunk) => chunks.push(chunk));
+    socket.on('data', (chunk) => {
+      chunks.push(chunk);
+      seen += chunk.toString('latin1').split('HTTP/1.1 ').length - 1;
+      // A tail that is still on its way comes before the product's own end, so the count of heads is enough.
+      if (after !== 'settle' || seen < wanted || sent < bytes.length) return;
+      clearTimeout(settling);
+      if (wanted === 1) socket.end();
+      else settling = setTimeout(() => socket.end(), SETTLE_MS);
+    });
     socket.once('end', () => finish(true));
     socket.once('error', () => finish(true));
     socket.once('close', () => finish(true));

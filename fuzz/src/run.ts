@@ -9,7 +9,7 @@ import { makeWorld } from './world.js';
 export interface FuzzOptions {
   readonly seed: number;
   readonly isLong: boolean;
-  /** One part alone. */
+  /** Only these parts, by name with commas between. */
   readonly only?: string | undefined;
   /** The first case, and how many; both for repeating a finding. */
   readonly from?: number | undefined;
@@ -44,7 +44,7 @@ export async function runFuzz(options: FuzzOptions): Promise<FuzzResult> {
   try {
     const world = await makeWorld(product, key, seed);
     const drive = driverOf({ seed, product, world, print });
-    const chosen = PARTS.filter(({ name }) => options.only === undefined || options.only === name);
+    const chosen = PARTS.filter(({ name }) => options.only === undefined || options.only.split(',').includes(name));
     if (chosen.length === 0) throw new Error(`there is no such part; there are ${PARTS.map((p) => p.name).join(', ')}`);
     const casesOf = (part: Part): number => (isLong ? part.cases.long : part.cases.short);
     const isRepeat = options.from !== undefined || options.count !== undefined;

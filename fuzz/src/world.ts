@@ -28,6 +28,8 @@ export interface Tenant {
   readonly manageKey: string;
   /** Sees data as it is. */
   readonly privateKey: string;
+  /** Sees masks alone. */
+  readonly maskedKey: string;
   readonly publicKey: string;
   /** Of the application behind the private key. */
   readonly applicationId: string;
@@ -96,6 +98,11 @@ async function furnish(ask: Ask, manageKey: string, mark: string): Promise<Tenan
     });
   const all = ['create', 'read', 'update', 'delete', 'search', 'use'].map((act) => `token:${act}`);
   const owner = await application('private', all);
+  const onlooker = await ask(manageKey, 'POST', '/applications', {
+    name: 'Onlooker',
+    type: 'private',
+    permissions: ['token:read', 'token:search'],
+  });
   const visitor = await application('public', ['token:create']);
   const privateKey = textOf(owner, 'key');
   const places = Array.from({ length: SCRATCH }, (_, place) => place);
@@ -122,6 +129,7 @@ async function furnish(ask: Ask, manageKey: string, mark: string): Promise<Tenan
     id: String(id),
     manageKey,
     privateKey,
+    maskedKey: textOf(onlooker, 'key'),
     publicKey: textOf(visitor, 'key'),
     applicationId: textOf(owner, 'id'),
     tokenId,
