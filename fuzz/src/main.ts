@@ -1,1 +1,53 @@
-process.stdout.write('0 passed, 0 failed\n');
+import { randomInt } from 'node:crypto';
+import { writeFile } from 'node:fs/promises';
+import { parseArgs } from 'node:util';
+import { reportOf } from './report.js';
+import { megabytes, runFuzz } from './run.js';
+
+/** `npm run test:fuzz`: the short form; `-- --long` for all of it, `-- --help` for the rest. */
+const { values } = parseArgs({
+  options: {
+    long: { type: 'boolean' },
+    seed: { type: 'string' },
+    only: { type: 'string' },
+    from: { type: 'string' },
+    count: { type: 'string' },
+    report: { type: 'string' },
+    help: { type: 'boolean' },
+  },
+});
+
+const HELP = `--long          at least 200,000 requests, instead of about 8,000
+--seed N        repeat the choices of an earlier run
+--only PART     one part alone, or several with commas between
+--from K        the first case of each part; with --count 1 repeats one case
+--count C       how many cases
+--report FILE   write the result as a table
+`;
+const SEEDS = 1_000_000_000;
+const print = (line: string): void => void process.stdout.write(`${line}\n`);
+
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(1));
+if (values.help) process.stdout.write(HELP);
+else await run();
+
+async function run(): Promise<void> {
+  const seed = values.seed === undefined ? randomInt(SEEDS) : Number(values.seed);
+  print(`seed ${seed}`);
+  const result = await runFuzz({
+    seed,
+    isLong: values.long === true,
+    only: values.only,
+    from: values.from === undefined ? undefined : Number(values.from),
+    count: values.count === undefined ? undefined : Number(values.count),
+    print,
+  });
+  const { requests, seconds, warmBytes, endBytes, findings } = result;
+  const rate = Math.round(requests / seconds);
+  print(`${requests} requests in ${seconds.toFixed(0)} s, ${rate} a second`);
+  print(`memory ${megabytes(warmBytes)} MB after warm-up, ${megabytes(endBytes)} MB at the end`);
+  for (const finding of findings) print(`FOUND ${finding}`);
+  if (values.report !== undefined) await writeFile(values.report, reportOf(result, new Date()));
+  print(`seed ${seed}: ${findings.length} findings`);
+  process.exitCode = findings.length === 0 ? 0 : 1;
+}

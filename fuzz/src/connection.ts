@@ -1,0 +1,82 @@
+import type { Socket } from 'node:net';
+import { connect } from 'node:net';
+import type { Answer } from './answer.js';
+import { parseAnswer } from './answer.js';
+
+/** How long the product may take for an answer, from the last byte sent. */
+export const HANG_MS = 5_000;
+
+/** Nobody answered: the product hung, or ended the connection without a word. */
+export class NoAnswer extends Error {
+  readonly isHang: boolean;
+
+  constructor(reason: string, isHang: boolean) {
+    super(reason);
+    this.isHang = isHang;
+  }
+}
+
+/** A connection that is kept and opened anew whenever the product has closed it. */
+export interface Connection {
+  exchange(bytes: Buffer, isHead: boolean): Promise<Answer>;
+  close(): void;
+}
+
+export function openConnection(port: number): Connection {
+  let socket: Socket | undefined;
+
+  function fresh(): Socket {
+    const made = connect({ port, host: '127.0.0.1', noDelay: true });
+    // Whoever waits has handlers of its own; between requests a lost connection is opened anew.
+    made.on('error', () => {});
+    made.once('close', () => {
+      if (socket === made) socket = undefined;
+    });
+    return made;
+  }
+
+  return {
+    exchange(bytes, isHead) {
+      const used = socket === undefined || socket.destroyed || !socket.writable ? fresh() : socket;
+      socket = used;
+      const startedMs = performance.now();
+      return new Promise((resolve, reject) => {
+        let pending: Buffer = Buffer.alloc(0);
+        const timer = setTimeout(() => fail(`no answer within ${HANG_MS} ms`, true), HANG_MS);
+        function leave(): void {
+          clearTimeout(timer);
+          used.off('data', onData);
+          used.off('close', onClose);
+        }
+        function fail(reason: string, isHang = false): void {
+          leave();
+          used.destroy();
+          reject(new NoAnswer(reason, isHang));
+        }
+        const onClose = (): void => fail(`the connection was closed after ${pending.length} bytes of an answer`);
+        const onData = (chunk: Buffer): void => {
+          pending = pending.length === 0 ? chunk : Buffer.concat([pending, chunk]);
+          try {
+            const parsed = parseAnswer(pending, isHead);
+            if (parsed === undefined) return;
+            if (parsed.length !== pending.length) throw new Error(`${pending.length - parsed.length} bytes too many`);
+            leave();
+            if (parsed.answer.headers.get('connection') === 'close') {
+              used.destroy();
+              if (socket === used) socket = undefined;
+            }
+            resolve({ ...parsed.answer, ms: performance.now() - startedMs });
+          } catch (error) {
+            fail(error instanceof Error ? error.message : String(error));
+          }
+        };
+        used.on('data', onData);
+        used.once('close', onClose);
+        used.write(bytes);
+      });
+    },
+    close() {
+      socket?.destroy();
+    },
+  };
+}

@@ -1,0 +1,106 @@
+/** The parts of our OpenAPI document that inputs are made from. */
+export interface Document {
+  readonly operations: readonly Operation[];
+}
+
+export interface Operation {
+  readonly method: string;
+  readonly path: string;
+  /** As the document says who may: a permission, a kind of key, or undefined for everybody. */
+  readonly permission: string | undefined;
+  readonly parameters: readonly Parameter[];
+  readonly body: Schema | undefined;
+}
+
+export interface Parameter {
+  readonly name: string;
+  readonly in: 'path' | 'query' | 'header';
+  readonly schema: Schema;
+}
+
+export interface Schema {
+  readonly $ref?: string;
+  readonly type?: string;
+  readonly enum?: readonly (string | number)[];
+  readonly properties?: Readonly<Record<string, Schema>>;
+  readonly patternProperties?: Readonly<Record<string, Schema>>;
+  readonly items?: Schema;
+  readonly required?: readonly string[];
+  readonly examples?: readonly unknown[];
+  readonly minimum?: number;
+  readonly maximum?: number;
+  readonly minLength?: number;
+  readonly maxLength?: number;
+  readonly maxItems?: number;
+  readonly pattern?: string;
+}
+
+interface RawOperation {
+  readonly parameters?: readonly Parameter[];
+  readonly requestBody?: { readonly content: Readonly<Record<string, { readonly schema: Schema }>> };
+  readonly 'x-permission'?: string;
+}
+
+interface RawDocument {
+  readonly paths: Readonly<Record<string, Readonly<Record<string, RawOperation>>>>;
+  readonly components: { readonly schemas: Readonly<Record<string, Schema>> };
+}
+
+const OPERATIONS_MIN = 30;
+
+/** Reads the document the running product serves, with every reference replaced by what it stands for. */
+export function readDocument(served: unknown): Document {
+  const { paths, components } = served as RawDocument; // Ours; the count below fails if it were not.
+  const resolve = (schema: Schema): Schema => {
+    const known = schema.$ref === undefined ? schema : components.schemas[schema.$ref.split('/').at(-1) ?? ''];
+    if (known === undefined) throw new Error(`the document has no ${schema.$ref}`);
+    return {
+      ...known,
+      ...(known.items && { items: resolve(known.items) }),
+      ...(known.properties && { properties: resolveAll(known.properties) }),
+      ...(known.patternProperties && { patternProperties: resolveAll(known.patternProperties) }),
+    };
+  };
+  const resolveAll = (schemas: Readonly<Record<string, Schema>>): Record<string, Schema> =>
+    Object.fromEntries(Object.entries(schemas).map(([name, schema]) => [name, resolve(schema)]));
+
+  const operations = Object.entries(paths).flatMap(([path, byMethod]) =>
+    Object.entries(byMethod).map(([method, operation]) => {
+      const content = operation.requestBody?.content['application/json'];
+      return {
+        method: method.toUpperCase(),
+        path,
+        permission: operation['x-permission'],
+        parameters: operation.parameters ?? [],
+        body: content && resolve(content.schema),
+      };
+    }),
+  );
+  if (operations.length < OPERATIONS_MIN) throw new Error(`the document has only ${operations.length} operations`);
+  return { operations };
+}
+
+/** A place that takes a value. */
+export interface Slot {
+  readonly in: 'path' | 'query' | 'header' | 'body';
+  readonly name: string;
+  /** Inside the body. */
+  readonly path: readonly (string | number)[];
+  readonly schema: Schema;
+}
+
+/** Every place of an operation, those nested in its body included, and the body itself. */
+export function slotsOf({ parameters, body }: Operation): Slot[] {
+  const places: Slot[] = parameters.map(({ name, in: where, schema }) => ({ in: where, name, path: [], schema }));
+  return body === undefined ? places : [...places, ...bodySlots(body, [])];
+}
+
+function bodySlots(schema: Schema, path: readonly (string | number)[]): Slot[] {
+  const name = String(path.findLast((step) => typeof step === 'string') ?? '$');
+  const own: Slot = { in: 'body', name, path, schema };
+  const members = Object.entries(schema.properties ?? {}).flatMap(([member, inner]) =>
+    bodySlots(inner, [...path, member]),
+  );
+  const free = Object.values(schema.patternProperties ?? {}).flatMap((inner) => bodySlots(inner, [...path, 'k']));
+  return [own, ...members, ...free, ...(schema.items ? bodySlots(schema.items, [...path, 0]) : [])];
+}

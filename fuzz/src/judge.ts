@@ -1,0 +1,99 @@
+import type { Answer } from './answer.js';
+
+/** What an answer is held against besides itself. */
+export interface Standard {
+  /** Values of another tenant: no answer to anybody here may hold one. */
+  readonly foreign: readonly string[];
+  /** Answers of a flood may be 503 `overloaded`. */
+  readonly mayOverload: boolean;
+}
+
+export interface Judged {
+  readonly method: string;
+  readonly target: string;
+  /** Everything that was sent, to tell an echo from a leak. */
+  readonly text: () => string;
+}
+
+const KEY = /key_(?:pub|pvt|mgt|ses|prx)_[0-9A-Za-z]{32}|rk1_[0-9A-Za-z_-]{43}/;
+/** Calls that answer with a new credential. */
+const SHOWS_KEY = /^\/(?:applications(?:\/[^/?]+\/(?:regenerate|keys))?|sessions)\/?(?:\?|$)/;
+const INSIDES: readonly RegExp[] = [
+  /\bat [^\s"]{1,200} \(?(?:file:|node:|\/)[^\s"]*:\d+/,
+  /node_modules|server\/dist|\.strongroom|\/tmp\/|\/root\/|\/home\//,
+  /\b(?:SELECT|INSERT INTO|DELETE FROM|UPDATE) [a-z_".]+/,
+  /\bpg_[a-z]+|SQLSTATE|relation "|column "|duplicate key value|invalid input syntax|syntax error at/,
+  /(?:Type|Range|Reference|Syntax)Error|Cannot read propert|is not a function|ECONN|ENOENT|HPE_/,
+];
+const CODES_BY_STATUS: Readonly<Record<number, RegExp>> = {
+  400: /^(validation_failed|malformed_json|malformed_request|invalid_cursor|invalid_query|invalid_expression|unknown_token|too_many_tokens)$/,
+  401: /^(missing_api_key|invalid_api_key)$/,
+  403: /^(permission_denied|access_denied|wrong_application_type)$/,
+  404: /^not_found$/,
+  405: /^method_not_allowed$/,
+  408: /^request_timeout$/,
+  409: /^(token_id_conflict|idempotency_in_flight|session_already_authorized)$/,
+  413: /^payload_too_large$/,
+  415: /^unsupported_media_type$/,
+  429: /^rate_limited$/,
+  431: /^headers_too_large$/,
+  503: /^overloaded$/,
+};
+
+/** The rules for every answer, whatever was asked. Undefined: none is broken. */
+export function faultOf(answer: Answer, judged: Judged, standard: Standard): string | undefined {
+  const { status, headers, body } = answer;
+  if (status >= 500 && !(status === 503 && standard.mayOverload)) return `answered ${status}`;
+  if (status < 200 || (status >= 300 && status < 400)) return `answered ${status}, which nothing here does`;
+  const traceId = headers.get('svc-trace-id') ?? headers.get('bt-trace-id');
+  if (traceId === undefined || traceId === '') return 'the answer has no trace id';
+  if (headers.get('x-content-type-options') !== 'nosniff') return 'the answer may be sniffed';
+  const foreign = standard.foreign.find((value) => body.includes(value));
+  if (foreign !== undefined) return "the answer holds another tenant's value";
+  if (status < 300) {
+    const isShown = SHOWS_KEY.test(judged.target) && judged.method === 'POST';
+    const [key] = KEY.exec(body) ?? [];
+    return key === undefined || isShown || judged.text().includes(key) ? undefined : 'the answer holds a key';
+  }
+  if (headers.get('content-type') !== 'application/problem+json') return 'the refusal is no problem document';
+  return judged.method === 'HEAD' ? undefined : faultOfProblem(answer, traceId, judged.text);
+}
+
+function faultOfProblem({ status, headers, body }: Answer, traceId: string, sent: () => string): string | undefined {
+  const problem = parse(body);
+  if (problem === undefined) return 'the refusal is not JSON';
+  const { type, title, detail, code, trace_id, errors, ...rest } = problem;
+  if (typeof code !== 'string' || !CODES_BY_STATUS[status]?.test(code)) return `code ${String(code)} with ${status}`;
+  if (rest.status !== status || Object.keys(rest).length !== 1) return 'the members of the problem are not as agreed';
+  if (type !== `urn:strongroom:problem:${code}`) return 'the type of the problem does not match its code';
+  if (trace_id !== traceId) return 'the trace id of the problem is not that of its header';
+  if (typeof title !== 'string' || typeof detail !== 'string' || title === '' || detail === '')
+    return 'it says nothing';
+  if (errors !== undefined && !isFieldErrors(errors)) return 'errors is no map of paths to messages';
+  if (status === 401 && headers.get('www-authenticate') === undefined) return '401 without WWW-Authenticate';
+  if ((status === 429 || status === 503) && headers.get('retry-after') === undefined) return 'no Retry-After';
+  if (status === 405 && headers.get('allow') === undefined) return '405 without Allow';
+  if (KEY.test(body)) return 'the refusal holds a key';
+  for (const pattern of INSIDES) {
+    const [found] = pattern.exec(body) ?? [];
+    // The path of a field may repeat the name a client gave it.
+    if (found !== undefined && !sent().includes(found)) return `the refusal shows insides: ${found.slice(0, 60)}`;
+  }
+  return undefined;
+}
+
+function parse(body: string): Readonly<Record<string, unknown>> | undefined {
+  try {
+    const value: unknown = JSON.parse(body);
+    return typeof value === 'object' && value !== null ? { ...value } : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function isFieldErrors(errors: unknown): boolean {
+  if (typeof errors !== 'object' || errors === null) return false;
+  return Object.values(errors).every(
+    (messages) => Array.isArray(messages) && messages.every((message) => typeof message === 'string'),
+  );
+}

@@ -1,0 +1,94 @@
+import { spawn } from 'node:child_process';
+import { mkdtemp, open, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const MAIN = fileURLToPath(new URL('../../server/dist/main.js', import.meta.url));
+const START_MS = 60_000;
+const START_POLL_MS = 50;
+
+/** The product as an operator runs it, in a process and a folder of its own. */
+export interface Product {
+  readonly port: number;
+  /** Undefined while it runs, else how it ended. */
+  ended(): string | undefined;
+  /** Resident memory in bytes. */
+  residentBytes(): Promise<number>;
+  logText(): Promise<string>;
+  /** Runs a command of the operator on the same data. */
+  command(...words: string[]): Promise<string>;
+  stop(): Promise<void>;
+}
+
+export async function startProduct(settings: Readonly<Record<string, string>>): Promise<Product> {
+  const folder = await mkdtemp(join(tmpdir(), 'sr-fuzz-'));
+  const logFile = join(folder, 'log');
+  const inherited = Object.entries(process.env).filter(([name]) => !name.startsWith('STRONGROOM_'));
+  const env = {
+    ...Object.fromEntries(inherited),
+    STRONGROOM_PORT: '0',
+    ...settings,
+    STRONGROOM_DATA_DIR: join(folder, 'data'),
+  };
+  // A file, as under a service manager: a pipe would make this process part of what is measured.
+  const log = await open(logFile, 'w');
+  const child = spawn(process.execPath, [MAIN, 'serve'], { env, stdio: ['ignore', log.fd, log.fd] });
+  await log.close();
+  const gone = new Promise<void>((resolve) => child.once('exit', () => resolve()));
+  const ended = (): string | undefined =>
+    child.exitCode === null && child.signalCode === null
+      ? undefined
+      : `the product ended with ${child.exitCode ?? child.signalCode}`;
+  // However this process ends, the product does not outlive it.
+  const takeAlong = (): void => void child.kill('SIGTERM');
+  process.once('exit', takeAlong);
+  const port = await portIn(logFile, ended);
+
+  return {
+    port,
+    ended,
+    async residentBytes() {
+      const status = await readFile(`/proc/${child.pid}/status`, 'utf8');
+      return Number(/^VmRSS:\s+(\d+) kB/m.exec(status)?.[1] ?? 0) * 1_024;
+    },
+    logText: () => readFile(logFile, 'utf8'),
+    command: (...words) => runCommand(env, words),
+    async stop() {
+      child.kill('SIGTERM');
+      await gone;
+      process.off('exit', takeAlong);
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+async function portIn(logFile: string, ended: () => string | undefined): Promise<number> {
+  const deadlineMs = performance.now() + START_MS;
+  while (performance.now() < deadlineMs && ended() === undefined) {
+    const [, port] =
+      /"address":"http:\/\/127\.0\.0\.1:(\d+)".*"msg":"ready"/.exec(await readFile(logFile, 'utf8')) ?? [];
+    if (port !== undefined) return Number(port);
+    await new Promise((resolve) => setTimeout(resolve, START_POLL_MS));
+  }
+  throw new Error(`the product did not start: ${await readFile(logFile, 'utf8')}`);
+}
+
+function runCommand(env: NodeJS.ProcessEnv, words: readonly string[]): Promise<string> {
+  const child = spawn(process.execPath, [MAIN, ...words], { env, stdio: ['ignore', 'pipe', 'ignore'] });
+  let text = '';
+  child.stdout.on('data', (chunk: Buffer) => {
+    text += chunk.toString();
+  });
+  return new Promise((resolve, reject) => {
+    child.once('close', (code) => {
+      if (code === 0) resolve(text.trim());
+      else reject(new Error(`strongroom ${words[0]} ended with ${code}`));
+    });
+  });
+}
+
+/** A management key of the right form, for a first tenant. */
+export function generateKey(): Promise<string> {
+  return runCommand({ PATH: process.env.PATH }, ['key', 'generate']);
+}

@@ -1,0 +1,92 @@
+import { connect } from 'node:net';
+import type { Answer } from './answer.js';
+import { parseAnswer } from './answer.js';
+import { HANG_MS } from './connection.js';
+
+export interface RawOptions {
+  readonly port: number;
+  readonly bytes: Buffer;
+  /**
+   * What happens once everything is sent. `wait` leaves it to the product to hang up; `settle` half-closes when the wanted
+   * answers are there, or soon, for a request that is not whole has none; `end` half-closes and `abort` hangs up at once.
+   */
+  readonly after: 'wait' | 'settle' | 'end' | 'abort';
+  /** Answers to wait for before half-closing; one without it. */
+  readonly wanted?: number;
+  /** Pieces to send it in; one without it. */
+  readonly pieces?: number;
+  /** Milliseconds between the pieces. */
+  readonly pauseMs?: number;
+  readonly deadlineMs?: number;
+  readonly isHead?: boolean;
+}
+
+export interface RawOutcome {
+  readonly answers: readonly Answer[];
+  /** What came after the last whole answer. */
+  readonly rest: Buffer;
+  readonly isClosed: boolean;
+  readonly ms: number;
+}
+
+const SETTLE_MS = 200;
+
+/** Puts bytes on a connection of their own and gathers what comes back until the product hangs up. */
+export function exchangeRaw(options: RawOptions): Promise<RawOutcome> {
+  const { port, bytes, after, pieces = 1, pauseMs = 0, deadlineMs = HANG_MS, isHead = false, wanted = 1 } = options;
+  return new Promise((resolve) => {
+    const socket = connect({ port, host: '127.0.0.1', noDelay: true, allowHalfOpen: true });
+    const chunks: Buffer[] = [];
+    const size = Math.max(1, Math.ceil(bytes.length / pieces));
+    let startedMs = performance.now();
+    let sent = 0;
+    let seen = 0;
+    let settling: NodeJS.Timeout | undefined;
+    let timer = setTimeout(() => finish(false), deadlineMs + pieces * pauseMs);
+
+    function finish(isClosed: boolean): void {
+      clearTimeout(timer);
+      clearTimeout(settling);
+      socket.removeAllListeners();
+      socket.on('error', () => {});
+      socket.destroy();
+      const answers: Answer[] = [];
+      let rest = Buffer.concat(chunks);
+      const ms = performance.now() - startedMs;
+      for (;;) {
+        const parsed = parseAnswer(rest, isHead);
+        if (parsed === undefined) break;
+        answers.push({ ...parsed.answer, ms });
+        rest = rest.subarray(parsed.length);
+      }
+      resolve({ answers, rest, isClosed, ms });
+    }
+    function sendNext(): void {
+      socket.write(bytes.subarray(sent, sent + size));
+      sent += size;
+      if (sent < bytes.length) {
+        setTimeout(sendNext, pauseMs);
+        return;
+      }
+      startedMs = performance.now();
+      clearTimeout(timer);
+      timer = setTimeout(() => finish(false), deadlineMs);
+      if (after === 'end') socket.end();
+      if (after === 'settle') settling = setTimeout(() => socket.end(), wanted > 1 ? deadlineMs / 2 : SETTLE_MS);
+      if (after === 'abort') setImmediate(() => finish(true));
+    }
+    socket.on('data', (chunk) => {
+      chunks.push(chunk);
+      seen += chunk.toString('latin1').split('HTTP/1.1 ').length - 1;
+      // A tail that is still on its way comes before the product's own end, so the count of heads is enough.
+      if (after !== 'settle' || seen < wanted || sent < bytes.length) return;
+      clearTimeout(settling);
+      if (wanted === 1) socket.end();
+      else settling = setTimeout(() => socket.end(), SETTLE_MS);
+    });
+    socket.once('end', () => finish(true));
+    socket.once('error', () => finish(true));
+    socket.once('close', () => finish(true));
+    socket.once('connect', sendNext);
+  });
+}

@@ -1,0 +1,127 @@
+import type { PartResult } from './driver.js';
+import { driverOf } from './driver.js';
+import { finalFaults } from './final-checks.js';
+import type { Part } from './part.js';
+import { PARTS } from './parts.js';
+import { generateKey, startProduct } from './product.js';
+import { makeWorld } from './world.js';
+
+export interface FuzzOptions {
+  readonly seed: number;
+  readonly isLong: boolean;
+  /** Only these parts, by name with commas between. */
+  readonly only?: string | undefined;
+  /** The first case, and how many; both for repeating a finding. */
+  readonly from?: number | undefined;
+  readonly count?: number | undefined;
+  readonly print: (line: string) => void;
+}
+
+export interface FuzzResult {
+  readonly seed: number;
+  readonly parts: readonly PartResult[];
+  readonly requests: number;
+  readonly seconds: number;
+  readonly warmBytes: number;
+  readonly endBytes: number;
+  readonly findings: readonly string[];
+}
+
+/** Growth of the process over what it held after warming up. */
+export const GROWTH_BYTES_MAX = 50 * 1_024 * 1_024;
+/** Of each part's cases, before memory counts: every path has been compiled, every cache has its size. */
+const WARM_UP_SHARE = 0.1;
+const PAUSE_MS = { short: 1_500, long: 15_000 };
+const SAMPLES = 10;
+
+export const SETTINGS = { STRONGROOM_RATE_LIMITS: 'off', STRONGROOM_HEADER_PREFIXES: 'SVC,BT' };
+
+/** From an empty folder to a verdict. */
+export async function runFuzz(options: FuzzOptions): Promise<FuzzResult> {
+  const { seed, isLong, print } = options;
+  const key = await generateKey();
+  const product = await startProduct({ ...SETTINGS, STRONGROOM_BOOTSTRAP_API_KEY: key });
+  try {
+    const world = await makeWorld(product, key, seed);
+    const drive = driverOf({ seed, product, world, print });
+    const chosen = PARTS.filter(({ name }) => options.only === undefined || options.only.split(',').includes(name));
+    if (chosen.length === 0) throw new Error(`there is no such part; there are ${PARTS.map((p) => p.name).join(', ')}`);
+    const casesOf = (part: Part): number => (isLong ? part.cases.long : part.cases.short);
+    const isRepeat = options.from !== undefined || options.count !== undefined;
+    const startedMs = performance.now();
+    const beside = chosen.filter((part) => part.isBeside);
+    const inTurn = chosen.filter((part) => !part.isBeside);
+    const results: PartResult[] = [];
+    const warmed = new Map<string, number>();
+    if (!isRepeat) {
+      for (const part of inTurn) {
+        const cases = Math.ceil(casesOf(part) * WARM_UP_SHARE);
+        warmed.set(part.name, cases);
+        results.push(await drive(part, 0, cases));
+      }
+    }
+    const warmBytes = await settledBytes(product.residentBytes, isLong && !isRepeat ? PAUSE_MS.long : PAUSE_MS.short);
+    const rangeOf = (part: Part): [number, number] => {
+      const from = options.from ?? warmed.get(part.name) ?? 0;
+      return [from, isRepeat ? (options.count ?? 1) : casesOf(part) - from];
+    };
+    const waiting = beside.map((part) => drive(part, ...rangeOf(part)));
+    for (const part of inTurn) results.push(await drive(part, ...rangeOf(part)));
+    results.push(...(await Promise.all(waiting)));
+    const seconds = (performance.now() - startedMs) / 1_000;
+    const endBytes = await settledBytes(product.residentBytes, isLong && !isRepeat ? PAUSE_MS.long : PAUSE_MS.short);
+    const parts = merge(results);
+    return {
+      seed,
+      parts,
+      requests: parts.reduce((sum, { requests }) => sum + requests, 0),
+      seconds,
+      warmBytes,
+      endBytes,
+      findings: [
+        ...parts.flatMap(({ findings }) => findings),
+        ...(await finalFaults(product, world)),
+        ...(endBytes - warmBytes > GROWTH_BYTES_MAX ? [`memory grew by ${megabytes(endBytes - warmBytes)} MB`] : []),
+      ],
+    };
+  } finally {
+    await product.stop();
+  }
+}
+
+export function megabytes(bytes: number): string {
+  return (bytes / 1_048_576).toFixed(1);
+}
+
+/** The least that was seen in a pause: what is left once the collector has had its turn. */
+async function settledBytes(read: () => Promise<number>, pauseMs: number): Promise<number> {
+  let least = Number.POSITIVE_INFINITY;
+  for (let sample = 0; sample < SAMPLES; sample += 1) {
+    await new Promise((resolve) => setTimeout(resolve, pauseMs / SAMPLES));
+    least = Math.min(least, await read());
+  }
+  return least;
+}
+
+function merge(results: readonly PartResult[]): PartResult[] {
+  const byName = new Map<string, PartResult>();
+  for (const one of results) {
+    const other = byName.get(one.name);
+    byName.set(one.name, other === undefined ? one : added(other, one));
+  }
+  return [...byName.values()];
+}
+
+function added(a: PartResult, b: PartResult): PartResult {
+  const statuses = new Map(a.statuses);
+  for (const [status, times] of b.statuses) statuses.set(status, (statuses.get(status) ?? 0) + times);
+  return {
+    name: a.name,
+    cases: a.cases + b.cases,
+    requests: a.requests + b.requests,
+    seconds: a.seconds + b.seconds,
+    slowestMs: Math.max(a.slowestMs, b.slowestMs),
+    statuses,
+    findings: [...a.findings, ...b.findings],
+  };
+}
