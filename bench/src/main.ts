@@ -1,97 +1,88 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { cpus, tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
-import { measureCapacity } from './capacity.js';
-import { measureHttpRatio } from './http-ratio.js';
-import type { LogTenant } from './log-growth.js';
-import { measureLogGrowth } from './log-growth.js';
-import { sampleMemory } from './memory.js';
-import { runCommand, startProduct } from './processes.js';
-import { printTable } from './report.js';
-import { measureStartTime } from './start-time.js';
-import type { GrownTenant } from './vault-growth.js';
-import { measureVaultGrowth } from './vault-growth.js';
-import { measureVaultRatios } from './vault-ratios.js';
-import { measureWriteRatio } from './write-ratio.js';
+import { describeMachine, machineLine } from './page/machine.js';
+import { publish } from './page/publish.js';
+import type { Findings } from './page/results.js';
+import { textTable } from './page/text-table.js';
+import { PARTS } from './parts.js';
+import { planOf } from './plan.js';
+import { createWorkshop } from './workshop.js';
 
-/** `npm run bench`: everything on a fresh embedded database. `-- --quick` gives rough figures in a minute. */
-const { values } = parseArgs({ options: { quick: { type: 'boolean' }, only: { type: 'string' } } });
-const rounds = values.quick ? 1 : 5;
-const seconds = values.quick ? 1 : 4;
-const chosen = (part: string): boolean => values.only === undefined || values.only === part;
+/** `npm run bench`: measures every part, or those named by `--only`, and writes docs/benchmarks.md. */
+const { values } = parseArgs({
+  options: {
+    quick: { type: 'boolean' },
+    write: { type: 'boolean' },
+    only: { type: 'string' },
+    rounds: { type: 'string' },
+  },
+});
+const DOCS = fileURLToPath(new URL('../../docs', import.meta.url));
+const isQuick = values.quick ?? false;
+const isWritten = !isQuick || (values.write ?? false);
+const plan = planOf(isQuick, roundsOf(values.rounds));
+const names = chosen(values.only);
+const machine = describeMachine();
+const say = (line: string): void => void process.stdout.write(`${line}\n`);
+let workshop = createWorkshop();
+let isEnding = false;
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => void endBy(signal));
 
-const dataDir = await mkdtemp(join(tmpdir(), 'strongroom-bench-'));
-const socketDir = join(dataDir, 'run');
-process.stdout.write(`Node ${process.version}, ${cpus().length} cores, ${cpus()[0]?.model ?? 'unknown processor'}\n`);
-const key = await runCommand(dataDir, 'key', 'generate');
-if (chosen('start')) await measureStartTime(key, rounds);
-const product = await startProduct({ dataDir, key });
-try {
-  const { port } = product;
-  const self: { id: string } = JSON.parse(
-    await (await fetch(`http://127.0.0.1:${port}/tenants/self`, { headers: { 'SVC-API-KEY': key } })).text(),
-  );
-  if (chosen('http')) await measureHttpRatio({ port, key, rounds, seconds });
-  if (chosen('write')) await measureWriteRatio({ port, key, tenantId: self.id, socketDir, rounds, seconds });
-  const memory = sampleMemory(product.child.pid ?? 0);
-  if (chosen('vault')) {
-    await measureVaultRatios({ port, socketDir, tenant: await makeVaultTenant(), rounds, seconds, memory });
+say(machineLine(machine));
+const failed: string[] = [];
+for (const name of names) {
+  if (isEnding) break;
+  const startedMs = performance.now();
+  say(`\n== ${name}`);
+  try {
+    const findings = await measure(name);
+    const seconds = (performance.now() - startedMs) / 1_000;
+    print(findings);
+    say(`\n${name} took ${seconds.toFixed(0)} s`);
+    const result = { date: new Date().toISOString(), machine, rounds: plan.rounds, isQuick, seconds, ...findings };
+    if (isWritten) await publish(DOCS, name, result);
+  } catch (error) {
+    // One part that cannot be measured must not cost the figures of the others; the exit says that it was so.
+    failed.push(name);
+    process.stderr.write(`${name} is void: ${error instanceof Error ? error.stack : String(error)}\n`);
+  } finally {
+    await workshop.close();
+    if (!isEnding) workshop = createWorkshop();
   }
-  if (chosen('growth')) {
-    await measureVaultGrowth({
-      port,
-      small: await makeVaultTenant(),
-      large: await makeVaultTenant(),
-      tokensSmall: 1_000,
-      tokensLarge: values.quick ? 50_000 : 1_000_000,
-      samples: values.quick ? 50 : 300,
-      memory,
-    });
-  }
-  if (chosen('vault') || chosen('growth')) {
-    const { seen, peak } = memory.most();
-    printTable('Memory of the API process', ['most seen MB', 'peak MB', 'goal'], [[`${seen}`, `${peak}`, '< 250']]);
-  }
-  if (chosen('capacity')) {
-    const tenant = await makeVaultTenant();
-    await measureCapacity({ port, socketDir, tenant, tokens: values.quick ? 5_000 : 50_000, seconds });
-  }
-  if (chosen('logs')) {
-    await measureLogGrowth({
-      port,
-      socketDir,
-      small: await makeLogTenant(),
-      large: await makeLogTenant(),
-      rowsSmall: 10_000,
-      rowsLarge: values.quick ? 100_000 : 1_000_000,
-      samples: values.quick ? 50 : 300,
-    });
-  }
-} finally {
-  await product.stop();
-  await rm(dataDir, { recursive: true, force: true });
+}
+say(failed.length === 0 ? '\nall parts measured' : `\nvoid: ${failed.join(', ')}`);
+process.exitCode = failed.length === 0 ? 0 : 1;
+
+function measure(name: string): Promise<Findings> {
+  const part = PARTS[name];
+  if (part === undefined) throw new Error(`there is no part named ${name}`);
+  return part({ plan, workshop, say: (line) => say(`  ${line}`) });
 }
 
-async function makeVaultTenant(): Promise<GrownTenant> {
-  const { id, key: managementKey } = await makeTenant('management', ['tenant:delete', 'report:read']);
-  const permissions = ['create', 'read', 'search', 'update', 'delete'].map((act) => `token:${act}`);
-  return { id, key: await makeApplication(id, 'private', permissions), managementKey };
+function print({ tables, goals, notes }: Findings): void {
+  for (const table of tables) say(textTable(table).trimEnd());
+  for (const { what, wanted, measured, isMet } of goals) {
+    say(`  ${isMet ? 'reached' : 'MISSED '}  ${what}: ${measured}, wanted ${wanted}`);
+  }
+  for (const note of notes) say(`  ${note}`);
 }
 
-function makeLogTenant(): Promise<LogTenant> {
-  return makeTenant('management', ['log:read']);
+function chosen(only: string | undefined): string[] {
+  const wanted = only?.split(',') ?? Object.keys(PARTS);
+  const unknown = wanted.filter((name) => PARTS[name] === undefined);
+  if (unknown.length > 0) throw new Error(`no part is named ${unknown.join(', ')}: ${Object.keys(PARTS).join(', ')}`);
+  return wanted;
 }
 
-async function makeTenant(type: string, permissions: readonly string[]): Promise<LogTenant> {
-  const id = await runCommand(dataDir, 'tenant', 'create', '--name', 'Benchmark');
-  return { id, key: await makeApplication(id, type, permissions) };
+function roundsOf(text: string | undefined): number | undefined {
+  if (text === undefined) return undefined;
+  if (!/^[1-9]\d?$/.test(text)) throw new Error('--rounds takes a number from 1 to 99');
+  return Number(text);
 }
 
-async function makeApplication(tenantId: string, type: string, permissions: readonly string[]): Promise<string> {
-  const words = ['application', 'create', '--tenant', tenantId, '--type', type, '--json'];
-  const made: { key: string } = JSON.parse(
-    await runCommand(dataDir, ...words, ...permissions.flatMap((name) => ['--permission', name])),
-  );
-  return made.key;
+async function endBy(signal: 'SIGINT' | 'SIGTERM'): Promise<void> {
+  isEnding = true;
+  process.stderr.write('\nremoving what was made\n');
+  await workshop.close();
+  process.exit(signal === 'SIGINT' ? 130 : 143);
 }

@@ -1,12 +1,17 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
+export interface BareHttpOptions {
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+}
+
 /** The floor: `node:http` that answers every request with the same bytes, and does nothing else. */
-const [headers = '{}', body = ''] = process.argv.slice(2);
-const answerHeaders: Record<string, string> = JSON.parse(headers);
+const [given = '{}'] = process.argv.slice(2);
+const { headers, body }: BareHttpOptions = JSON.parse(given);
 const answer = Buffer.from(body);
 const server = createServer((_request, response) => {
-  response.writeHead(200, answerHeaders);
+  response.writeHead(200, headers);
   response.end(answer);
 });
 server.listen(0, '127.0.0.1', () => {

@@ -1,5 +1,8 @@
 import { randomUUID } from 'node:crypto';
+import { text } from 'node:stream/consumers';
 import pg from 'pg';
+import type { LoadResult } from '../load/closed.js';
+import { latenciesOf } from '../statistics.js';
 
 export interface BareDriverOptions {
   readonly socketDir: string;
@@ -21,7 +24,7 @@ const INSERT = {
 };
 
 /** The floor of a change: the same two statements in a transaction of their own, by the bare driver, without HTTP. */
-async function measure(options: BareDriverOptions): Promise<number> {
+async function measure(options: BareDriverOptions): Promise<LoadResult> {
   const pool = new pg.Pool({
     host: options.socketDir,
     user: 'strongroom_owner',
@@ -29,10 +32,11 @@ async function measure(options: BareDriverOptions): Promise<number> {
     max: CONNECTIONS,
   });
   const untilMs = performance.now() + options.seconds * 1_000;
-  let done = 0;
+  const timesMs: number[] = [];
   async function caller(number: number): Promise<void> {
     const tenantId = options.tenantIds[number % options.tenantIds.length] ?? '';
     while (performance.now() < untilMs) {
+      const startedMs = performance.now();
       const client = await pool.connect();
       const now = new Date();
       await client.query('BEGIN');
@@ -40,15 +44,24 @@ async function measure(options: BareDriverOptions): Promise<number> {
       await client.query({ ...INSERT, values: [tenantId, now, randomUUID(), tenantId] });
       await client.query('COMMIT');
       client.release();
-      done += 1;
+      timesMs.push(performance.now() - startedMs);
     }
   }
+  const usedBefore = process.cpuUsage();
   const startedMs = performance.now();
   await Promise.all(Array.from({ length: options.callers }, (_, number) => caller(number)));
-  const perSecond = (done / (performance.now() - startedMs)) * 1_000;
+  const seconds = (performance.now() - startedMs) / 1_000;
+  const used = process.cpuUsage(usedBefore);
   await pool.end();
-  return perSecond;
+  return {
+    requests: timesMs.length,
+    seconds,
+    perSecond: timesMs.length / seconds,
+    ...latenciesOf(timesMs),
+    refused: {},
+    cpuSeconds: (used.user + used.system) / 1e6,
+    groups: [],
+  };
 }
 
-const [given = '{}'] = process.argv.slice(2);
-process.stdout.write(`${JSON.stringify({ perSecond: await measure(JSON.parse(given)) })}\n`);
+process.stdout.write(`${JSON.stringify(await measure(JSON.parse(await text(process.stdin))))}\n`);

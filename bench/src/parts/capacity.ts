@@ -1,56 +1,64 @@
-import pg from 'pg';
-import { runLoad } from './processes.js';
-import { printTable } from './report.js';
-import type { VaultTenant } from './vault-tenant.js';
-import { call, card, wire } from './vault-tenant.js';
+import type pg from 'pg';
+import { runLoad } from '../load/run.js';
+import { connectOwner } from '../owner.js';
+import type { Findings, Table } from '../page/results.js';
+import { NOTHING } from '../page/results.js';
+import type { Bench } from '../plan.js';
+import type { Product } from '../product.js';
+import { startProduct } from '../product.js';
+import { call, card, wire } from '../requests.js';
+import { makeVaultTenant } from '../tenants.js';
 
-export interface CapacityOptions {
-  readonly port: number;
-  readonly socketDir: string;
-  readonly tenant: VaultTenant;
-  /** Tokens made in batches to weigh the tables. */
-  readonly tokens: number;
-  readonly seconds: number;
-}
-
+const TOKENS = 50_000;
+const TOKENS_QUICK = 2_000;
 const BATCH = 100;
 const CONNECTIONS = 64;
 const READ_IDS_MAX = 2_000;
 /** The tables a token has rows in, and the log. */
-const TABLES = ['tokens', 'token_terms', 'token_claims', 'active_tokens', 'logs'] as const;
+const TABLES = ['tokens', 'token_terms', 'logs'] as const;
 
 /** What a token weighs on disk, and what a request writes and flushes: the figures behind docs/scaling.md. */
-export async function measureCapacity(options: CapacityOptions): Promise<void> {
-  const { port, tenant } = options;
-  const client = new pg.Client({ host: options.socketDir, user: 'strongroom_owner', database: 'strongroom' });
-  client.on('error', () => {});
-  await client.connect();
+export async function measureCapacity(bench: Bench): Promise<Findings> {
+  const product = await startProduct(bench.workshop);
+  const { key } = await makeVaultTenant(product);
+  const client = await connectOwner(product.socketDir);
   try {
+    const tokens = bench.plan.isQuick ? TOKENS_QUICK : TOKENS;
     const before = await sizes(client);
-    const ids: string[] = [];
-    for (let made = 0; made < options.tokens; made += BATCH) {
-      const cards = Array.from({ length: BATCH }, (_, n) => card(numberOf(made + n)));
-      const answer: { id: string }[] = JSON.parse(
-        await call(port, tenant.key, 'POST', '/tokenize', JSON.stringify(cards)),
-      );
-      if (ids.length < READ_IDS_MAX) ids.push(...answer.map(({ id }) => id));
-    }
+    const ids = await fill(product, key, tokens);
     const after = await sizes(client);
-    printTable(
-      `Bytes on disk for a card with a fingerprint and two search indexes, over ${options.tokens} of them`,
-      ['table', 'rows', 'indexes', 'together'],
-      [...weights(before, after, options.tokens)],
-    );
-    const create = wire('POST', '/tokens', tenant.key, JSON.stringify(card()));
-    const reads = ids.map((id) => wire('GET', `/tokens/${id}`, tenant.key, ''));
-    printTable(
-      `What a request writes, ${CONNECTIONS} connections`,
-      ['request', 'a second', 'WAL bytes', 'commits', 'flushes'],
-      [await written(client, options, 'create', [create]), await written(client, options, 'audited read', reads)],
-    );
+    const create = wire('POST', '/tokens', key, JSON.stringify(card()));
+    const reads = ids.map((id) => wire('GET', `/tokens/${id}`, key));
+    const tables: Table[] = [
+      {
+        title: `Bytes on disk for a card with a fingerprint and two search indexes, over ${tokens} of them`,
+        head: ['table', 'rows', 'indexes', 'together'],
+        rows: [...weights(before, after, tokens)],
+      },
+      {
+        title: `What a request writes, ${CONNECTIONS} connections`,
+        head: ['request', 'a second', 'WAL bytes', 'commits', 'flushes'],
+        rows: [
+          await written(client, bench, product, 'create', [create]),
+          await written(client, bench, product, 'audited read', reads),
+        ],
+      },
+    ];
+    return { ...NOTHING, tables };
   } finally {
     await client.end();
+    await product.stop();
   }
+}
+
+async function fill({ port }: Product, key: string, tokens: number): Promise<string[]> {
+  const ids: string[] = [];
+  for (let made = 0; made < tokens; made += BATCH) {
+    const body = Array.from({ length: BATCH }, (_, n) => card(numberOf(made + n)));
+    const answer: { id: string }[] = JSON.parse(await call(port, key, 'POST', '/tokenize', JSON.stringify(body)));
+    if (ids.length < READ_IDS_MAX) ids.push(...answer.map(({ id }) => id));
+  }
+  return ids;
 }
 
 /** A card number of its own for each n, with a right check digit. */
@@ -113,12 +121,13 @@ async function progress(client: pg.Client): Promise<Written> {
 
 async function written(
   client: pg.Client,
-  { port, seconds }: CapacityOptions,
+  { workshop, plan }: Bench,
+  { port }: Product,
   name: string,
   requests: readonly string[],
 ): Promise<string[]> {
   const before = await settled(client);
-  const result = await runLoad({ port, requests, connections: CONNECTIONS, seconds });
+  const result = await runLoad(workshop, { port, requests, connections: CONNECTIONS, seconds: plan.seconds });
   const after = await settled(client);
   const each = (value: (figures: Written) => number): number => (value(after) - value(before)) / result.requests;
   return [

@@ -1,9 +1,3 @@
-/** A tenant whose key may do everything with tokens. */
-export interface VaultTenant {
-  readonly id: string;
-  readonly key: string;
-}
-
 /** A card with a fingerprint and two search indexes. */
 export function card(number = '4242424242424242'): object {
   return {
@@ -14,9 +8,14 @@ export function card(number = '4242424242424242'): object {
   };
 }
 
+/** So many cards, as the body of POST /tokenize. */
+export function cards(count: number, number?: string): string {
+  return JSON.stringify(Array.from({ length: count }, () => card(number)));
+}
+
 /** A request as it goes over the wire. */
-export function wire(method: string, path: string, key: string, body: string): string {
-  const head = `${method} ${path} HTTP/1.1\r\nHost: 127.0.0.1\r\nSVC-API-KEY: ${key}\r\n`;
+export function wire(method: string, path: string, key: string, body = '', headers = ''): string {
+  const head = `${method} ${path} HTTP/1.1\r\nHost: 127.0.0.1\r\nSVC-API-KEY: ${key}\r\n${headers}`;
   if (body === '') return `${head}\r\n`;
   return `${head}Content-Type: application/json\r\nContent-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`;
 }

@@ -4,13 +4,15 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { buffer } from 'node:stream/consumers';
 import pg from 'pg';
+import { ACTIVE, ANY_TERM, DELETE, GROUPS, LIST, MANY, ONE, PATCH, READ, SEARCH } from './vault-statements.js';
 
 export interface BareVaultOptions {
   /**
    * `answer` reads the body and answers. `create` also writes the rows of a token, each request in a transaction of its
    * own. `batch` writes them for a hundred tokens by one statement a table. `read` looks a token up by its id.
+   * `patch` and `delete` change one in a transaction of their own, with its log entry. `list` and `search` read a page.
    */
-  readonly mode: 'answer' | 'create' | 'batch' | 'read';
+  readonly mode: 'answer' | 'create' | 'batch' | 'read' | 'patch' | 'delete' | 'list' | 'search';
   readonly socketDir: string;
   readonly tenantId: string;
   readonly answer: string;
@@ -19,46 +21,8 @@ export interface BareVaultOptions {
 
 const CONNECTIONS = 20;
 const BATCH = 100;
+const PAGE = 10;
 const GROUP = randomUUID();
-
-const TOKEN = `INSERT INTO tokens (tenant_id, id, type, group_id, created_at, tie, fingerprint, terms, data_version, sealed)`;
-const LOG = `INSERT INTO logs (tenant_id, created_at, id, actor_type, actor_id, entity_type, entity_id, operation, message, outcome, trace_id)`;
-const TERM = `INSERT INTO token_terms (tenant_id, term, created_at, tie)`;
-const GROUPS = `INSERT INTO token_groups (tenant_id, group_id, slot, type, containers, count) VALUES ($1, $2, 7, 'card', '{/pci/high/}', $3)
-  ON CONFLICT (tenant_id, group_id, slot) DO UPDATE SET count = token_groups.count + EXCLUDED.count`;
-const ACTIVE = `INSERT INTO active_token_counts (tenant_id, month, slot, count) VALUES ($1, date_trunc('month', now()), 7, $2)
-  ON CONFLICT (tenant_id, month, slot) DO UPDATE SET count = active_token_counts.count + EXCLUDED.count`;
-
-const ONE = {
-  token: { name: 'token', text: `${TOKEN} VALUES ($1, $2, 'card', $3, $4, $5, $6, $7, 1, $8)` },
-  terms: { name: 'terms', text: `${TERM} VALUES ($1, $2, $4, $5), ($1, $3, $4, $5)` },
-  log: {
-    name: 'log',
-    text: `${LOG} VALUES ($1, $2, $3, 'application', $1, 'card', $4, 'create', 'Token created', 'success', $4)`,
-  },
-};
-
-const MANY = {
-  token: {
-    name: 'tokens',
-    text: `${TOKEN} SELECT $1, id, 'card', $2, $3, id::uuid, print, terms, 1, sealed
-           FROM unnest($4::text[], $5::bytea[], $6::bytea[], $7::bytea[]) AS given (id, print, terms, sealed)`,
-  },
-  terms: {
-    name: 'many_terms',
-    text: `${TERM} SELECT $1, term, $2, tie FROM unnest($3::bytea[], $4::uuid[]) AS given (term, tie)`,
-  },
-  log: {
-    name: 'logs',
-    text: `${LOG} SELECT $1, $2, log_id, 'application', $1, 'card', id, 'create', 'Token created', 'success', id
-           FROM unnest($3::uuid[], $4::text[]) AS given (log_id, id)`,
-  },
-};
-
-const READ = {
-  name: 'read',
-  text: 'SELECT id, type, created_at, created_by, modified_at, expires_at, fingerprint, sealed FROM tokens WHERE tenant_id = $1 AND id = $2',
-};
 
 const [given = '{}'] = process.argv.slice(2);
 const options: BareVaultOptions = JSON.parse(given);
@@ -69,6 +33,12 @@ const pool = new pg.Pool({
   max: CONNECTIONS,
 });
 const answer = Buffer.from(options.answer);
+let anyTerm: Buffer | undefined;
+
+interface Row {
+  readonly fingerprint?: Buffer;
+  readonly sealed?: Buffer;
+}
 
 async function inTransaction(work: (client: pg.PoolClient) => Promise<void>): Promise<void> {
   const client = await pool.connect();
@@ -111,15 +81,58 @@ async function createMany(): Promise<void> {
   });
 }
 
-async function readOne(path: string): Promise<Buffer> {
-  const { rows } = await pool.query({ ...READ, values: [options.tenantId, path.split('/').at(-1)] });
-  const [row] = rows;
-  return Buffer.from(JSON.stringify({ ...row, fingerprint: row.fingerprint?.length, sealed: row.sealed.length }));
+async function readOne(id: string): Promise<Buffer> {
+  const { rows } = await pool.query({ ...READ, values: [options.tenantId, id] });
+  return shown(rows[0]);
+}
+
+async function patchOne(id: string): Promise<Buffer> {
+  let row: Row = {};
+  await inTransaction(async (client) => {
+    const values = [options.tenantId, id, randomBytes(options.sealedBytes), new Date()];
+    [row] = (await client.query({ ...PATCH, values })).rows;
+    await client.query({ ...ONE.log, values: [options.tenantId, new Date(), randomUUID(), id] });
+  });
+  return shown(row);
+}
+
+async function deleteOne(id: string): Promise<Buffer> {
+  const { tenantId } = options;
+  await inTransaction(async (client) => {
+    const [row] = (await client.query({ ...DELETE.token, values: [tenantId, id] })).rows;
+    const half = row.terms.length / 2;
+    const terms = [row.terms.subarray(0, half), row.terms.subarray(half)];
+    await client.query({ ...DELETE.terms, values: [tenantId, terms, row.created_at, row.tie] });
+    await client.query({ name: 'groups', text: GROUPS, values: [tenantId, row.group_id, -1] });
+    await client.query({ ...ONE.log, values: [tenantId, new Date(), randomUUID(), id] });
+  });
+  return answer;
+}
+
+async function listPage(): Promise<Buffer> {
+  const { rows } = await pool.query({ ...LIST, values: [options.tenantId, PAGE] });
+  return Buffer.from(`[${rows.map(shown).join(',')}]`);
+}
+
+async function searchPage(): Promise<Buffer> {
+  anyTerm ??= (await pool.query(ANY_TERM, [options.tenantId])).rows[0].term;
+  const { rows } = await pool.query({ ...SEARCH, values: [options.tenantId, PAGE, anyTerm] });
+  return Buffer.from(`[${rows.map(shown).join(',')}]`);
+}
+
+function shown(row: Row | undefined): Buffer {
+  if (row === undefined) throw new Error('the row is not there');
+  return Buffer.from(JSON.stringify({ ...row, fingerprint: row.fingerprint?.length, sealed: row.sealed?.length }));
 }
 
 async function respond(request: IncomingMessage): Promise<Buffer> {
-  if (options.mode === 'read') return readOne(request.url ?? '');
+  const id = request.url?.split('/').at(-1) ?? '';
+  if (options.mode === 'read') return readOne(id);
+  if (options.mode === 'delete') return deleteOne(id);
+  if (options.mode === 'list') return listPage();
   JSON.parse((await buffer(request)).toString());
+  if (options.mode === 'search') return searchPage();
+  if (options.mode === 'patch') return patchOne(id);
   if (options.mode === 'create') await createOne();
   if (options.mode === 'batch') await createMany();
   return answer;

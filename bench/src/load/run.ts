@@ -1,0 +1,26 @@
+import { firstLine, scriptPath } from '../scripts.js';
+import type { Workshop } from '../workshop.js';
+import type { LoadOptions, LoadResult } from './closed.js';
+import type { OpenLoadOptions, OpenLoadResult } from './open.js';
+
+/** Fails loudly when anything was answered with other than 2xx. */
+export async function runLoad(workshop: Workshop, options: LoadOptions): Promise<LoadResult> {
+  const result: LoadResult = JSON.parse(await send(workshop, options));
+  if (Object.keys(result.refused).length > 0) {
+    throw new Error(`of ${result.requests} requests some were refused: ${JSON.stringify(result.refused)}`);
+  }
+  if (result.requests === 0) throw new Error('no request was answered');
+  return result;
+}
+
+export async function runOpenLoad(workshop: Workshop, options: OpenLoadOptions): Promise<OpenLoadResult> {
+  return JSON.parse(await send(workshop, options));
+}
+
+async function send(workshop: Workshop, options: LoadOptions | OpenLoadOptions): Promise<string> {
+  const { child, stop } = workshop.spawn([scriptPath('load/process')], { stdio: ['pipe', 'pipe', 'inherit'] });
+  child.stdin?.end(JSON.stringify(options));
+  const line = await firstLine(child, /^(\{.*\})$/);
+  await stop();
+  return line;
+}

@@ -1,0 +1,125 @@
+/** What the page says about each part: how it is measured, and what its floor does. */
+export interface PartProse {
+  readonly name: string;
+  readonly title: string;
+  readonly text: string;
+}
+
+export const INTRODUCTION = `\`\`\`
+npm run bench                        # everything, about twenty minutes; rewrites this page
+npm run bench -- --only vault        # one part; the others keep their last figures. Several: --only vault,logs
+npm run bench -- --rounds 9          # five unless told
+npm run bench -- --quick             # rough figures, printed and not written unless --write is given
+\`\`\`
+
+This page is written by that command. Each part starts the product on a fresh database in a temporary folder, with everything
+as by default but the rate limits, measures, and removes all of it. Load comes from a process of its own. Run it on a machine
+that does nothing else.
+
+Absolute figures say more about the machine than about the product. So each path stands beside a floor: what the same work
+costs without the product, measured turn by turn in the same run. The first round of everything only warms up.
+\`0.83 (0.80 to 0.86)\` is the middle of the rounds and how far they were apart; a wide spread means that the machine was busy,
+and the figure is worth little. A part in which any answer is not 2xx, where none should be refused, is void and fails.
+
+| Column | Meaning |
+|---|---|
+| floor/s, product/s | Requests a second, middle of the rounds |
+| p50, p99, p99.9 ms | So many of a hundred answers of the product were faster; with all connections busy, so the wait for one's turn is in it |
+| floor CPU µs | Processor time a request of the floor and its database |
+| API CPU µs, PG CPU µs | Processor time a request of the product's own processes and of PostgreSQL, from \`/proc\` |
+| RSS MB | Most resident memory of the API processes that was seen |
+| load % | How much of one core the load process took. Near 100 it could give no more, and the rate is a lower bound |
+| ratio | Product through floor, round by round |
+
+Load, product and database share the machine, as do load and floor. Where a floor is one process and the product is two (API
+and PostgreSQL), few cores favour the floor.`;
+
+export const PARTS_PROSE: readonly PartProse[] = [
+  {
+    name: 'start',
+    title: 'Start',
+    text: 'From the start of the process to the line that says it is ready: with the making of a new database, and without.',
+  },
+  {
+    name: 'http',
+    title: 'Reads against bare node:http',
+    text: `64 connections, one request at a time on each. The floor is \`node:http\` answering the same bytes with the same headers and
+doing nothing else. The product answers with authentication, checks, log line and metrics, from memory.`,
+  },
+  {
+    name: 'write',
+    title: 'An update with its audit row',
+    text: `64 callers on one tenant. The floor is the bare driver, without HTTP: UPDATE and INSERT in a transaction of their own on 20
+connections, awaited one by one. All callers update the same row, which is the worst case for both. A ratio above 1 is the gain
+of [group commit](costs.md#group-commit).`,
+  },
+  {
+    name: 'vault',
+    title: 'The vault',
+    text: `A card with a fingerprint and two search indexes. The product seals it, hashes, writes token, two index rows, log entry and
+counters, and answers when all of it is on disk. Reads go over 2,000 tokens; each is decrypted and has its log entry on disk
+before the answer.
+
+| Floor | What it does |
+|---|---|
+| rows in own transaction | \`node:http\` that parses the same body and writes or removes the same rows by the bare driver, awaited one by one in a transaction of their own, on 20 connections; random bytes in place of everything sealed or hashed |
+| HTTP ceiling | \`node:http\` that parses the same body and answers with the same bytes, storing nothing |
+| unaudited raw read | \`node:http\` over one prepared \`SELECT\` by the primary key, without log entry or decryption |
+| batches by the driver | \`node:http\` that parses the same body of 100 cards and writes their rows by one statement a table, in one transaction |
+| raw page, raw page by term | \`node:http\` over one prepared \`SELECT\` of ten rows in the order of the list, without decryption, rights or log entry |`,
+  },
+  {
+    name: 'growth',
+    title: 'Tokens among few and many',
+    text: `Three tenants, filled through \`POST /tokenize\`. One request at a time on one connection, the tenants in turn. The smallest is
+the floor: an answer must not take longer because a tenant has more tokens. Then the largest tenant is deleted, and one of its
+tokens is read with a key that worked a moment ago.`,
+  },
+  {
+    name: 'logs',
+    title: 'GET /logs among few and many rows',
+    text: `Three tenants with entries over six months, filled by SQL. For each filter the first page of 10 rows, page 400, and a page with
+about thirty rows left behind it, each reached by a cursor. One request at a time, the tenants in turn; the smallest is the
+floor.`,
+  },
+  {
+    name: 'tenants',
+    title: 'Many tenants',
+    text: `Real tenants, each with its own wrapped keys, application and key. The product is started with one and with all of them. Then
+requests of tenants it has not seen since, one at a time; the second request of the same tenant is the floor.`,
+  },
+  {
+    name: 'workers',
+    title: 'One and two workers',
+    text: `\`STRONGROOM_WORKERS\` at 1 and at 2, each with an embedded server of its own, in turn; one worker is the floor. On a machine
+with two cores the load process and PostgreSQL have theirs too, so what a second worker can bring is little.`,
+  },
+  {
+    name: 'server',
+    title: 'Embedded server and server by URL',
+    text: `The same product on the embedded server through its socket, which is the floor, and on a PostgreSQL server from packages by
+\`STRONGROOM_DATABASE_URL\` over TCP on loopback: with \`fsync\` on, \`shared_buffers\` of 128 MB and \`jit\` off on both. The versions
+differ as the machine's line says.`,
+  },
+  {
+    name: 'redis',
+    title: 'Counting for the rate limits',
+    text: `Without limits, with counters in memory, and with counters shared through Redis on loopback, in turn. The requests come from
+8,000 addresses by \`X-Forwarded-For\`, so that none of them reaches a limit.`,
+  },
+  {
+    name: 'overload',
+    title: 'Overload',
+    text: `First the peak: creates on 64 connections, each waiting for its answer. Then creates by the clock, whether or not answers
+come: half the peak, four times the peak, half the peak again, on at most 2,000 connections with one request at a time on each.
+A request that finds no connection free is not sent, and counted as that; nothing is given up silently. Goodput is what was
+done in the middle second of the overload. Refusals are answers 503 and 429. Answers are as before from the second on after
+which all take at most twice as long at p99 as in the worst second before, and none is refused.`,
+  },
+  {
+    name: 'capacity',
+    title: 'What tokens and requests take',
+    text: `The figures behind the [capacity model](scaling.md): bytes on disk a token with its log entry takes, and what a request adds to
+the write-ahead log of PostgreSQL. A flush is what a disk must do before an answer; changes that arrive together share one.`,
+  },
+];

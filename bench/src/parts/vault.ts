@@ -1,0 +1,172 @@
+import type { Comparison } from '../comparison.js';
+import { comparisonGoals, comparisonTable, loadNotes } from '../comparison.js';
+import type { BareVaultOptions } from '../floors/bare-vault.js';
+import type { Bound } from '../goals.js';
+import { runLoad } from '../load/run.js';
+import type { Findings } from '../page/results.js';
+import { NOTHING } from '../page/results.js';
+import type { Bench } from '../plan.js';
+import type { Product } from '../product.js';
+import { startProduct } from '../product.js';
+import { call, card, cards, wire } from '../requests.js';
+import { startFloor } from '../scripts.js';
+import { seedTokens } from '../seed.js';
+import type { VaultTenant } from '../tenants.js';
+import { makeVaultTenant } from '../tenants.js';
+import type { Side } from '../turns.js';
+import { takeTurns } from '../turns.js';
+import type { Watched } from '../watch/cost.js';
+
+const CONNECTIONS = 64;
+const TOKENIZE_CONNECTIONS = 8;
+const TOKENS_TO_READ = 2_000;
+const BATCH = 100;
+/** About what a sealed card takes. */
+const SEALED_BYTES = 420;
+/** Deletes are sent once each, so a round ends when it has none left. */
+const DELETES_PER_SECOND = 3_000;
+
+interface Path {
+  readonly path: string;
+  readonly floor: string;
+  readonly mode: BareVaultOptions['mode'];
+  /** The same for product and floor, but for the tenant. */
+  readonly requests: (tenant: VaultTenant) => readonly string[] | Promise<readonly string[]>;
+  /** Floors that change rows work on a tenant of their own: what they leave behind does not open. */
+  readonly isChange: boolean;
+  readonly isOnce?: boolean;
+  readonly connections?: number;
+  readonly unit?: number;
+  readonly goal?: Bound;
+}
+
+/** What the product exists for, each path against what the same work costs without it. */
+export async function measureVault(bench: Bench): Promise<Findings> {
+  const product = await startProduct(bench.workshop);
+  const tenants = { ours: await makeVaultTenant(product), floor: await makeVaultTenant(product) };
+  const ids = new Map<VaultTenant, string[]>();
+  for (const tenant of [tenants.ours, tenants.floor]) {
+    ids.set(tenant, await seedTokens(product.port, tenant.key, TOKENS_TO_READ));
+  }
+  const comparisons: Comparison[] = [];
+  for (const path of pathsOf(bench, product, ids)) {
+    bench.say(path.path);
+    comparisons.push(await compare(bench, product, tenants, path));
+  }
+  await product.stop();
+  const title = `The vault, ${CONNECTIONS} connections (tokenize ${TOKENIZE_CONNECTIONS}); rates and processor time are per token where a request carries ${BATCH}`;
+  return {
+    ...NOTHING,
+    tables: [comparisonTable(title, comparisons)],
+    goals: comparisonGoals(comparisons),
+    notes: loadNotes(comparisons),
+  };
+}
+
+function pathsOf({ plan }: Bench, { port }: Product, ids: ReadonlyMap<VaultTenant, string[]>): Path[] {
+  const single = JSON.stringify(card());
+  const many = cards(BATCH);
+  const create = ({ key }: VaultTenant) => [wire('POST', '/tokens', key, single)];
+  const onEach = (method: string, body = '') => {
+    return (tenant: VaultTenant) =>
+      (ids.get(tenant) ?? []).map((id) => wire(method, `/tokens/${id}`, tenant.key, body));
+  };
+  const search = JSON.stringify({ query: 'data:4242424242424242', size: 10 });
+  return [
+    {
+      path: 'read a card',
+      floor: 'unaudited raw read',
+      mode: 'read',
+      requests: onEach('GET'),
+      isChange: false,
+      goal: { least: 0.7 },
+    },
+    {
+      path: 'list a page',
+      floor: 'raw page, no total',
+      mode: 'list',
+      requests: ({ key }) => [wire('GET', '/v2/tokens?size=10', key)],
+      isChange: false,
+    },
+    {
+      path: 'search by index',
+      floor: 'raw page by term, no total',
+      mode: 'search',
+      requests: ({ key }) => [wire('POST', '/v2/tokens/search', key, search)],
+      isChange: false,
+    },
+    {
+      path: 'create a card',
+      floor: 'rows in own transaction',
+      mode: 'create',
+      requests: create,
+      isChange: true,
+      goal: { least: 2.5 },
+    },
+    { path: 'create a card', floor: 'HTTP ceiling', mode: 'answer', requests: create, isChange: true },
+    {
+      path: `tokenize ${BATCH}`,
+      floor: 'batches by the driver',
+      mode: 'batch',
+      requests: ({ key }) => [wire('POST', '/tokenize', key, many)],
+      isChange: true,
+      connections: TOKENIZE_CONNECTIONS,
+      unit: BATCH,
+      goal: { least: 0.6 },
+    },
+    {
+      path: 'patch a card',
+      floor: 'rows in own transaction',
+      mode: 'patch',
+      requests: onEach('PATCH', JSON.stringify({ metadata: { customer: 'c-17' } })),
+      isChange: true,
+    },
+    {
+      path: 'delete a card',
+      floor: 'rows in own transaction',
+      mode: 'delete',
+      requests: async (tenant) => {
+        const made = await seedTokens(port, tenant.key, DELETES_PER_SECOND * plan.seconds);
+        return made.map((id) => wire('DELETE', `/tokens/${id}`, tenant.key));
+      },
+      isChange: true,
+      isOnce: true,
+    },
+  ];
+}
+
+async function compare(
+  { plan, workshop }: Bench,
+  product: Product,
+  tenants: { readonly ours: VaultTenant; readonly floor: VaultTenant },
+  path: Path,
+): Promise<Comparison> {
+  const floorTenant = path.isChange ? tenants.floor : tenants.ours;
+  const answer = await call(product.port, tenants.ours.key, 'POST', '/tokens', JSON.stringify(card()));
+  const options: BareVaultOptions = {
+    mode: path.mode,
+    socketDir: product.socketDir,
+    tenantId: floorTenant.id,
+    answer,
+    sealedBytes: SEALED_BYTES,
+  };
+  const bare = await startFloor(workshop, 'bare-vault', options);
+  const { connections = CONNECTIONS, isOnce = false } = path;
+  const side = (port: number, tenant: VaultTenant, watched: Watched): Side => {
+    let requests: readonly string[] = [];
+    return {
+      async prepare() {
+        if (isOnce || requests.length === 0) requests = await path.requests(tenant);
+      },
+      run: () => runLoad(workshop, { port, requests, connections, seconds: plan.seconds, isOnce }),
+      watched,
+    };
+  };
+  const [below = [], ours = []] = await takeTurns(plan.rounds, [
+    side(bare.port, floorTenant, { api: bare.pid, database: product.database }),
+    side(product.port, tenants.ours, product.watched),
+  ]);
+  await bare.stop();
+  const { path: name, floor, unit, goal } = path;
+  return { path: name, floor, ours, below, ...(unit && { unit }), ...(goal && { goal }) };
+}

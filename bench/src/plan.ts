@@ -1,0 +1,21 @@
+import type { Workshop } from './workshop.js';
+
+/** How thorough a run is. */
+export interface Plan {
+  readonly isQuick: boolean;
+  readonly rounds: number;
+  readonly seconds: number;
+  /** Requests of each kind and size where single answers are timed, over all rounds. */
+  readonly samples: number;
+}
+
+export interface Bench {
+  readonly plan: Plan;
+  readonly workshop: Workshop;
+  say(line: string): void;
+}
+
+export function planOf(isQuick: boolean, rounds: number | undefined): Plan {
+  if (isQuick) return { isQuick, rounds: rounds ?? 1, seconds: 1, samples: 40 };
+  return { isQuick, rounds: rounds ?? 5, seconds: 3, samples: 300 };
+}
