@@ -35,12 +35,14 @@ export async function connectRedis(options: RedisConnectionOptions): Promise<Red
     socket: { connectTimeout: options.connectMaxMs, reconnectStrategy: false },
   });
   let isOver = false;
+  let fault: unknown;
   function end(): void {
     isOver = true;
     client.destroy();
   }
   client.on('error', (error) => {
     if (isOver) return;
+    fault = error;
     end();
     options.onLost(error);
   });
@@ -56,7 +58,11 @@ export async function connectRedis(options: RedisConnectionOptions): Promise<Red
     throw error;
   }
   return {
-    send: (command) => within(client.sendCommand(command), options.callMaxMs),
+    send: (command) =>
+      within(client.sendCommand(command), options.callMaxMs).catch((error: unknown) => {
+        // Calls under way are told that the connection was ended; why is more use.
+        throw fault ?? error;
+      }),
     close: end,
   };
 }
