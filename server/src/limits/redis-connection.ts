@@ -35,12 +35,14 @@ export async function connectRedis(options: RedisConnectionOptions): Promise<Red
     socket: { connectTimeout: options.connectMaxMs, reconnectStrategy: false },
   });
   let isOver = false;
+  let fault: unknown;
   function end(): void {
     isOver = true;
     client.destroy();
   }
   client.on('error', (error) => {
     if (isOver) return;
+    fault = error;
     end();
     options.onLost(error);
   });
@@ -56,7 +58,11 @@ export async function connectRedis(options: RedisConnectionOptions): Promise<Red
     throw error;
   }
   return {
-    send: (command) => within(client.sendCommand(command), options.callMaxMs),
+    send: (command) =>
+      within(client.sendCommand(command), options.callMaxMs).catch((error: unknown) => {
+        // Calls under way are told that the connection was ended; why is more use.
+        throw fault ?? error;
+      }),
     close: end,
   };
 }
@@ -76,13 +82,16 @@ export function codeOf(error: unknown): string {
 }
 
 /**
- * The wait is over only after the sockets were looked at once more: when this process itself was busy for so long, the
- * answer may be there already, and Redis is not to blame.
+ * The second half of the wait begins when this process gets to it, and sockets are read before and after. When the process
+ * itself was busy for so long, the call may not even have been written, or the answer be there: Redis is not to blame.
  */
 function within<T>(work: Promise<T>, maxMs: number): Promise<T> {
   return new Promise((resolve, reject) => {
     const giveUp = (): void => reject(Object.assign(new Error(`no answer within ${maxMs} ms`), { code: 'ETIMEDOUT' }));
-    const timer = setTimeout(() => setImmediate(giveUp), maxMs);
+    const waitOn = (): void => {
+      timer = setTimeout(() => setImmediate(giveUp), maxMs / 2);
+    };
+    let timer = setTimeout(waitOn, maxMs / 2);
     work.then(resolve, reject).finally(() => clearTimeout(timer));
   });
 }

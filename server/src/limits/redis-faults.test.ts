@@ -16,7 +16,7 @@ const SEARCH = [LIMITS.tokensSearch];
 const MAX = LIMITS.tokensSearch.requests;
 const BACK_WITHIN_MS = 15_000;
 
-describe('when Redis', { skip: unless(findProgram('redis-server'), 'redis-server'), concurrency: true }, () => {
+describe('when Redis', { skip: unless(findProgram('redis-server'), 'redis-server'), concurrency: 3 }, () => {
   it('is not there at the start, each node holds the full limit, and shares once it is', async (t) => {
     const redis = await startRedis();
     await redis.end('SIGKILL');
@@ -44,14 +44,13 @@ describe('when Redis', { skip: unless(findProgram('redis-server'), 'redis-server
     await redis.start();
     await assertShared(nodes);
     for (const { told } of nodes) {
-      assert.equal(told.length, 3);
-      assert.match(told.join(), /^up,lost: (ECONNRESET|EPIPE|SocketClosedUnexpectedlyError),up$/);
+      assert.match(told.join(), /^lost: (ECONNRESET|EPIPE|SocketClosedUnexpectedlyError),up$/);
     }
   });
 
   it('stands still, the first check waits for its bound and the next for nothing, until it goes on', async (t) => {
     const redis = await started(t);
-    const nodes = await upPair(t, redis.url, 50);
+    const nodes = await upPair(t, redis.url, 500);
     redis.pause();
     const pausedAtMs = performance.now();
     await Promise.all(Array.from({ length: 200 }, () => nodes[0].check('hung', SEARCH)));
@@ -61,7 +60,7 @@ describe('when Redis', { skip: unless(findProgram('redis-server'), 'redis-server
     await assertLimited(nodes[1], 'hung', MAX);
     redis.resume();
     await assertShared(nodes);
-    for (const { told } of nodes) assert.deepEqual(told.slice(0, 3), ['up', 'lost: ETIMEDOUT', 'up']);
+    for (const { told } of nodes) assert.deepEqual(told, ['lost: ETIMEDOUT', 'up']);
   });
 
   it('is flushed or loses its scripts, nobody notices but those who gain by it', async (t) => {
@@ -72,7 +71,7 @@ describe('when Redis', { skip: unless(findProgram('redis-server'), 'redis-server
     assert.ok(!(await nodes[0].check('spent', SEARCH)).isAllowed, 'counts outlive the script');
     await command(redis.url, ['FLUSHALL']);
     await assertShared(nodes, 'spent again');
-    for (const node of nodes) assert.deepEqual([node.told, node.fallbacks()], [['up'], 0]);
+    for (const node of nodes) assert.deepEqual([node.told, node.fallbacks()], [[], 0]);
   });
 
   it('is full, each node counts for itself, and it is not taken for well before it takes counts again', async (t) => {
@@ -83,10 +82,10 @@ describe('when Redis', { skip: unless(findProgram('redis-server'), 'redis-server
     for (const node of nodes) await assertLimited(node, 'full', MAX);
     const refused = await errors(redis.url);
     await eventually('both have tried again', async () => (await errors(redis.url)) >= refused + 4, BACK_WITHIN_MS);
-    for (const { told } of nodes) assert.deepEqual(told, ['up', 'lost: Redis answered OOM']);
+    for (const { told } of nodes) assert.deepEqual(told, ['lost: Redis answered OOM']);
     await command(redis.url, ['CONFIG', 'SET', 'maxmemory', '0']);
     await assertShared(nodes);
-    for (const { told } of nodes) assert.deepEqual(told, ['up', 'lost: Redis answered OOM', 'up']);
+    for (const { told } of nodes) assert.deepEqual(told, ['lost: Redis answered OOM', 'up']);
   });
 
   it('has become a read-only replica, each node counts for itself until it is the primary again', async (t) => {
@@ -97,7 +96,7 @@ describe('when Redis', { skip: unless(findProgram('redis-server'), 'redis-server
     for (const { told } of nodes) assert.match(told.at(-1) ?? '', /^lost: /);
     await command(redis.url, ['REPLICAOF', 'NO', 'ONE']);
     await assertShared(nodes);
-    for (const { told } of nodes) assert.equal(told.length, 3);
+    for (const { told } of nodes) assert.match(told.join(), /^lost: [^,]+,up$/);
   });
 
   it('wants another password, each node counts for itself and no word of it is told', async (t) => {
@@ -173,7 +172,10 @@ function pair(t: TestContext, url: string, callMaxMs?: number): readonly [RedisN
 
 async function upPair(t: TestContext, url: string, callMaxMs?: number): Promise<readonly [RedisNode, RedisNode]> {
   const nodes = pair(t, url, callMaxMs);
-  for (const node of nodes) await node.untilUp();
+  for (const node of nodes) {
+    await node.untilUp();
+    node.told.length = 0;
+  }
   return nodes;
 }
 

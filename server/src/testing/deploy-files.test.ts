@@ -1,0 +1,176 @@
+import assert from 'node:assert/strict';
+import { readdir, readFile } from 'node:fs/promises';
+import { after, before, describe, it } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { freePort } from '@strongroom/parts/programs.js';
+import { SETTINGS } from '../config.js';
+import { VERSION } from '../version.js';
+import type { TestApp } from './test-app.js';
+import { startTestApp } from './test-app.js';
+
+const ROOT = new URL('../../../', import.meta.url);
+const CHART = 'deploy/helm/strongroom';
+const DASHBOARD = 'deploy/grafana/strongroom.json';
+const ALERTS = 'deploy/prometheus/alerts.yaml';
+const NGINX = 'deploy/nginx/nginx.conf';
+const METRIC = /\bstrongroom_[a-z_]+\b/g;
+
+/** What was never run must say so where it is read first. */
+const UNTRIED = ['compose.yaml', NGINX, ALERTS, DASHBOARD, `${CHART}/Chart.yaml`, `${CHART}/values.yaml`];
+
+interface Dashboard {
+  readonly panels: readonly {
+    readonly id: number;
+    readonly title: string;
+    readonly targets: readonly { readonly expr: string }[];
+  }[];
+}
+
+describe('the deployment files', () => {
+  let app: TestApp;
+  let templates: string[] = [];
+  before(async () => {
+    // Every part switched on, so that every metric is there; nobody has to answer.
+    const url = `redis://127.0.0.1:${await freePort()}`;
+    app = await startTestApp({ env: { STRONGROOM_RATE_LIMITS: 'on', STRONGROOM_REDIS_URL: url } });
+    const names = await readdir(fileURLToPath(new URL(`${CHART}/templates`, ROOT)));
+    templates = names.map((name) => `${CHART}/templates/${name}`);
+    assert.ok(templates.length > 5);
+  });
+  after(() => app.close());
+
+  const textOf = (path: string): Promise<string> => readFile(new URL(path, ROOT), 'utf8');
+  const yamlFiles = (): string[] => [
+    'compose.yaml',
+    ALERTS,
+    `${CHART}/Chart.yaml`,
+    `${CHART}/values.yaml`,
+    ...templates,
+  ];
+
+  it('name only metrics that a running server shows, and most of those', async () => {
+    const shown = new Set([...app.metrics.render().matchAll(/^# TYPE (\S+) (\S+)$/gm)].map(([, name]) => name ?? ''));
+    const named = new Set<string>();
+    for (const path of [DASHBOARD, ALERTS]) {
+      for (const [name] of (await textOf(path)).matchAll(METRIC)) {
+        const family = name.replace(/_(bucket|sum|count)$/, '');
+        assert.ok(shown.has(family), `${path}: ${name} exists`);
+        named.add(family);
+      }
+    }
+    assert.ok(named.size >= 12, `${named.size} metrics are looked at`);
+  });
+
+  it('set only variables that are settings', async () => {
+    const known = new Set(Object.values(SETTINGS).map(({ name }) => name));
+    for (const path of yamlFiles()) {
+      for (const [name] of (await textOf(path)).matchAll(/\bSTRONGROOM_[A-Z_]+\b/g)) {
+        assert.ok(known.has(name), `${path}: ${name} is a setting`);
+      }
+    }
+  });
+
+  it('have a dashboard of panels that each ask something', async () => {
+    // A fault here is one of the file, and shows in the lines below.
+    const { panels } = JSON.parse(await textOf(DASHBOARD)) as Dashboard;
+    assert.ok(panels.length >= 12);
+    assert.equal(new Set(panels.map(({ id }) => id)).size, panels.length);
+    for (const { title, targets } of panels) {
+      assert.ok(targets.length > 0, title);
+      for (const { expr } of targets) assertBalanced(expr, title);
+    }
+  });
+
+  it('have alerts with a severity, a summary and what to do', async () => {
+    const rules = (await textOf(ALERTS)).split(/^ {6}- alert: /m).slice(1);
+    assert.ok(rules.length >= 8);
+    for (const rule of rules) {
+      assert.match(rule, /^\w+\n/);
+      for (const part of [/severity: (critical|warning)/, /^ {10}summary: .+\.$/m, /^ {10}action: .+\.$/m]) {
+        assert.match(rule, part);
+      }
+      assertBalanced(/expr: (.+)/.exec(rule)?.[1] ?? assert.fail(rule), rule);
+    }
+  });
+
+  it('are indented by spaces in even steps, with brackets and quotes that close', async () => {
+    for (const path of yamlFiles()) {
+      const text = await textOf(path);
+      assert.ok(text.endsWith('\n') && !text.includes('\t'), path);
+      for (const line of text.split('\n')) {
+        const [indent = ''] = /^ */.exec(line) ?? [];
+        assert.equal(indent.length % 2, 0, `${path}: ${line}`);
+        assert.ok(line === line.trimEnd(), `${path}: ${line}`);
+      }
+      assertBalanced(text.replaceAll(/^\s*#.*$/gm, ''), path);
+      for (const [, alias] of text.matchAll(/: \*(\w+)$/gm)) assert.ok(text.includes(`&${alias}`), `${path}: ${alias}`);
+    }
+  });
+
+  it('have templates whose blocks end, whose helpers exist and whose values are given', async () => {
+    const values = pathsOf(await textOf(`${CHART}/values.yaml`));
+    const helpers = [...(await textOf(`${CHART}/templates/_helpers.tpl`)).matchAll(/define "([^"]+)"/g)];
+    const defined = new Set(helpers.map(([, name]) => name));
+    for (const path of templates) {
+      const text = await textOf(path);
+      const opened = [...text.matchAll(/\{\{-? *(if|with|range|define)\b/g)].length;
+      assert.equal([...text.matchAll(/\{\{-? *end\b/g)].length, opened, `${path}: every block ends`);
+      for (const [, name] of text.matchAll(/include "([^"]+)"/g)) assert.ok(defined.has(name), `${path}: ${name}`);
+      for (const [, value = ''] of text.matchAll(/\.Values\.([\w.]+)/g)) {
+        assert.ok(values.has(value), `${path}: ${value} has a default`);
+      }
+    }
+  });
+
+  it('have a chart of this release', async () => {
+    const chart = await textOf(`${CHART}/Chart.yaml`);
+    assert.ok(chart.includes(`\nversion: ${VERSION}\n`) && chart.includes(`\nappVersion: "${VERSION}"\n`));
+  });
+
+  it('trust the proxy of the compose file and nobody else, and spread over both of its nodes', async () => {
+    const [compose, nginx] = await Promise.all([textOf('compose.yaml'), textOf(NGINX)]);
+    const [, trusted] = /STRONGROOM_TRUSTED_PROXIES: (\S+)/.exec(compose) ?? [];
+    const [, proxy] = /ipv4_address: ([\d.]+)/.exec(compose) ?? [];
+    assert.ok(trusted !== undefined && trusted === proxy);
+    for (const node of ['api-1', 'api-2']) {
+      assert.ok(compose.includes(`\n  ${node}: *api\n`));
+      assert.ok(nginx.includes(`server ${node}:8080 `));
+    }
+  });
+
+  it('probe paths that answer', async () => {
+    const deployment = await textOf(`${CHART}/templates/deployment.yaml`);
+    const paths = [...deployment.matchAll(/httpGet: \{ path: (\S+),/g)].map(([, path = '']) => path);
+    assert.deepEqual([...new Set(paths)].sort(), ['/healthz', '/readyz']);
+    for (const path of paths) assert.equal((await app.call('GET', path)).status, 200);
+  });
+
+  it('say that nobody has tried them', async () => {
+    for (const path of UNTRIED) assert.match(await textOf(path), /Untried/, path);
+  });
+});
+
+const PAIRS: Readonly<Record<string, string>> = { ')': '(', ']': '[', '}': '{' };
+
+/** Brackets outside of quotes close in order, and quotes close. */
+function assertBalanced(text: string, what: string): void {
+  const open: string[] = [];
+  for (const [sign] of text.replaceAll(/"(?:[^"\\\n]|\\.)*"/g, '').matchAll(/[()[\]{}"]/g)) {
+    const partner = PAIRS[sign];
+    if (partner === undefined) open.push(sign);
+    else assert.equal(open.pop(), partner, `${what}: ${sign}`);
+  }
+  assert.deepEqual(open, [], what);
+}
+
+/** Every key of a YAML map by its dotted path, as far as block style goes. */
+function pathsOf(yaml: string): Set<string> {
+  const paths = new Set<string>();
+  const stack: string[] = [];
+  for (const [, indent = '', key = ''] of yaml.matchAll(/^( *)(\w+):/gm)) {
+    stack.length = indent.length / 2;
+    stack.push(key);
+    paths.add(stack.join('.'));
+  }
+  return paths;
+}
