@@ -3,6 +3,7 @@ import type { Credential } from './access/credential.js';
 import { backgroundJobs } from './background.js';
 import type { Config } from './config.js';
 import type { Core } from './core.js';
+import { listenTarget } from './core.js';
 import { createExpressions } from './expressions/expressions.js';
 import { createRunOnce } from './http/idempotency.js';
 import { operatorRoutes } from './http/operator-routes.js';
@@ -58,7 +59,7 @@ export function createApp(options: AppOptions): App {
   let jobs: JobRunner | undefined;
 
   const changes = listenForChanges({
-    target: config.databaseListenUrl === undefined ? core.target : { url: config.databaseListenUrl },
+    target: listenTarget(config, core.target),
     sendEcho: (echo) => sendEcho(database, echo),
     onDeaf: () => log.main.warn(DEAF_WARNING),
     onChange: ({ kind, tenantId }) => {

@@ -94,6 +94,11 @@ function replicaOf({ config, onReplica }: CoreOptions): ReplicaTarget | undefine
   return url && { target: { url }, ...(onReplica && { onChange: onReplica }) };
 }
 
+/** Where notices of changes are heard: past a proxy that would keep them, if there is one. */
+export function listenTarget(config: Config, target: ConnectionTarget): ConnectionTarget {
+  return config.databaseListenUrl === undefined ? target : { url: config.databaseListenUrl };
+}
+
 export function rootKeySource(config: Config): UnboundRootKeySource {
   return {
     value: config.rootKey,
@@ -127,7 +132,7 @@ export function asExit(error: unknown): unknown {
   if (!(error instanceof AppError) || error.code !== 'storage_unavailable') return error;
   return new ExitError(
     EXIT.unavailable,
-    'The database does not answer, or refuses the login. Check that it runs and that address, login and password are right.',
+    'The database does not answer, refuses the login, or takes no changes. Check that it runs and that address, login, password and certificates are right.',
     error,
   );
 }

@@ -26,8 +26,11 @@ export interface ChangeListenerOptions {
   readonly onGap: () => void;
   /** Sends a notice over a connection that is not the listening one. */
   readonly sendEcho: (echo: string) => Promise<void>;
+  readonly onHeard?: () => void;
   /** Called once, until it hears again, when the connection stands and what is sent does not arrive. */
   readonly onDeaf?: () => void;
+  /** How often it is proven anew that notices arrive. */
+  readonly echoIntervalMs?: number;
 }
 
 const CHANNEL = 'strongroom_changes';
@@ -147,7 +150,8 @@ export function listenForChanges(options: ChangeListenerOptions): ChangeListener
     if (!isHearing) options.onGap();
     isHearing = true;
     wasDeafTold = false;
-    after(ECHO_INTERVAL_MS, of, () => void keepProving(of));
+    options.onHeard?.();
+    after(options.echoIntervalMs ?? ECHO_INTERVAL_MS, of, () => void keepProving(of));
   }
 
   function receive(by: Ear, payload: string): void {

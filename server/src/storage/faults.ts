@@ -48,8 +48,13 @@ export function isOutage(error: unknown): boolean {
 
 /** The server takes no changes any more, or goes down: its connection is of no use to the next who takes it. */
 export function isHostLost(error: unknown): boolean {
+  return sqlStateOf(error) === undefined ? isOutage(error) : isOfNoUse(error);
+}
+
+/** Of a connection that could not be made: a server that answers that it is full or that the login is wrong is alive. */
+export function isOfNoUse(error: unknown): boolean {
   const state = sqlStateOf(error);
-  return state === undefined ? isOutage(error) : state === '25006' || state.startsWith('57P');
+  return state === undefined || state === '25006' || state.startsWith('57P');
 }
 
 export function isUniqueViolation(error: unknown): boolean {

@@ -88,10 +88,14 @@ export function createHostChoice(endpoints: Endpoints, bounds: TimeBounds): Host
 }
 
 /** A connection of its own to the host that fits now. */
-export async function connectClient(endpoints: Endpoints, bounds: TimeBounds): Promise<pg.Client> {
+export async function connectToFitting(
+  endpoints: Endpoints,
+  bounds: TimeBounds,
+): Promise<{ readonly client: pg.Client; readonly host: Host }> {
   const choice = createHostChoice(endpoints, bounds);
   await choice.settle();
-  const client = new pg.Client(endpoints.configFor(choice.current(), bounds));
+  const host = choice.current();
+  const client = new pg.Client(endpoints.configFor(host, bounds));
   client.on('error', () => {});
   try {
     await client.connect();
@@ -100,7 +104,7 @@ export async function connectClient(endpoints: Endpoints, bounds: TimeBounds): P
     void client.end().catch(() => {});
     throw error;
   }
-  return client;
+  return { client, host };
 }
 
 /** The earliest yes; one that is not the first of its list waits a moment for those before it. */

@@ -1,6 +1,7 @@
 import pg from 'pg';
 import type { ConnectionTarget, Endpoints, TimeBounds } from './connection.js';
 import { endpointsOf } from './connection.js';
+import { isOfNoUse } from './faults.js';
 import type { HostChoice } from './host-choice.js';
 import { checkSession, createHostChoice } from './host-choice.js';
 
@@ -88,7 +89,7 @@ export function createPool(
     try {
       return await takeFitting(isLate);
     } catch (error) {
-      if (isLate() || hosts.length === 1) throw error;
+      if (isLate() || hosts.length === 1 || !isOfNoUse(error)) throw error;
       choice.doubt(tried);
       await choice.settle();
       return takeFitting(isLate);

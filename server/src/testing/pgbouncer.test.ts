@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
-import { after, before, suite, test } from 'node:test';
+import { after, afterEach, before, suite, test } from 'node:test';
 import { findPostgres, findProgram, unless } from '@strongroom/parts/find.js';
 import type { PgBouncer } from '@strongroom/parts/pgbouncer.js';
 import { startPgBouncer } from '@strongroom/parts/pgbouncer.js';
 import type { PostgresServer } from '@strongroom/parts/postgres.js';
+import pg from 'pg';
 import { generateRootKey } from '../crypto/root-key.js';
 import { eventually } from './eventually.js';
 import { databaseOn, startMigratedServer } from './server-part.js';
@@ -13,6 +14,9 @@ import { startTestApp } from './test-app.js';
 const POOL_SIZE = 4;
 const CARD = { number: '4242424242424242', expiration_month: 12, expiration_year: 2030, cvc: '123' };
 const PERMISSIONS = ['token:create', 'token:read', 'token:search', 'token:update', 'token:delete'];
+const LEFT_BEHIND = `
+  SELECT current_user::text AS role, coalesce(current_setting('strongroom.tenants', true), '') AS tenants,
+         current_setting('statement_timeout') AS bound, (SELECT count(*) FROM pg_prepared_statements) AS kept`;
 const HEARD_WITHIN_MS = 1_000;
 
 const skip = unless(findPostgres(), 'PostgreSQL from packages') || unless(findProgram('pgbouncer'), 'pgbouncer');
@@ -21,19 +25,21 @@ const skip = unless(findPostgres(), 'PostgreSQL from packages') || unless(findPr
 suite('behind PgBouncer in transaction mode', { skip }, () => {
   let server: PostgresServer;
   let bouncer: PgBouncer;
-  let opened: TestApp[];
+  let opened: TestApp[] = [];
   const rootKey = generateRootKey();
 
   before(async () => {
-    opened = [];
     server = await startMigratedServer();
     bouncer = await startPgBouncer(server, POOL_SIZE);
   });
-  after(async () => {
+  afterEach(async () => {
     for (const app of opened.reverse()) {
       await app.close();
       await app.db.drop();
     }
+    opened = [];
+  });
+  after(async () => {
     await bouncer?.remove();
     await server?.remove();
   });
@@ -96,18 +102,18 @@ suite('behind PgBouncer in transaction mode', { skip }, () => {
     assert.ok(logs.json.data.length > 60);
   });
 
-  test('no connection keeps a prepared statement, a role or a setting', async () => {
-    const client = await server.connect();
-    const { rows } = await client.query<{ count: string }>(
-      `SELECT count(*) FROM pg_stat_activity WHERE usename = 'strongroom' AND application_name <> 'strongroom'`,
-    );
-    await client.end();
-    assert.equal(rows[0]?.count, '0');
-    const app = opened[0] ?? assert.fail('an app is open');
-    const left = await app.database.lookUp(async (tx) =>
-      tx.run({ name: 'left_behind', text: 'SELECT name FROM pg_prepared_statements' }, []),
-    );
-    assert.deepEqual(left, []);
+  test('no connection keeps a role, tenants, a bound or a statement by name', async () => {
+    const app = await open(past());
+    const tenant = await app.makeTenant();
+    assert.equal((await app.call('GET', '/tenants/self', { key: tenant.key })).status, 200);
+    const client = new pg.Client({ connectionString: bouncer.url('service') });
+    await client.connect();
+    try {
+      const { rows } = await client.query(LEFT_BEHIND);
+      assert.deepEqual(rows, [{ role: 'strongroom', tenants: '', bound: '0', kept: '0' }]);
+    } finally {
+      await client.end();
+    }
   });
 
   test('two processes hear of each other past it: a key deleted by one is refused by the other within a second', async () => {
