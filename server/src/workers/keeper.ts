@@ -64,6 +64,7 @@ export function keepWorkers(options: KeeperOptions): Keeper {
   let askedPort = options.port;
   let port: number | undefined;
   let failedStarts = 0;
+  let lastReason: string | undefined;
   let isOpen = false;
   let isStopping = false;
   let scrapes = 0;
@@ -86,7 +87,7 @@ export function keepWorkers(options: KeeperOptions): Keeper {
     passLines(worker.process.stdout, log.pass);
     worker.on('message', (message: ToKeeper) => hear(seat, worker, message));
     worker.on('error', () => {});
-    worker.once('exit', (code, signal) => ended(seat, signal ?? `exit code ${code}`));
+    worker.once('exit', (code, signal) => ended(seat, signal ?? `code ${code}`));
   }
 
   function hear(seat: Seat, worker: Worker, message: ToKeeper): void {
@@ -105,7 +106,8 @@ export function keepWorkers(options: KeeperOptions): Keeper {
       // As with a single process: a start that fails for a reason ends, and says why.
       options.onLost(message.failure);
     } else {
-      log.main.warn({ worker: seat.slot, reason: message.failure.message }, 'a worker could not start');
+      lastReason = message.failure.message;
+      log.main.warn({ worker: seat.slot, reason: lastReason }, 'a worker could not start');
     }
   }
 
@@ -118,7 +120,9 @@ export function keepWorkers(options: KeeperOptions): Keeper {
       return;
     }
     failedStarts = 0;
+    lastReason = undefined;
     seat.isListening = true;
+    log.main.info({ worker: seat.slot, pid: worker.process.pid }, 'a worker listens');
     if (isOpen) tell(worker, { kind: 'open' });
     if (serving() === options.count) settle(port);
   }
@@ -132,7 +136,8 @@ export function keepWorkers(options: KeeperOptions): Keeper {
     if (living().length === 0) onEmpty();
     if (isStopping) return;
     if (failedStarts >= FAILED_STARTS_MAX && serving() === 0) {
-      const message = `${failedStarts} workers in a row ended before they listened, the last by ${how}. Their last words are in the log.`;
+      const story = lastReason ?? 'What they said, if anything, stands above in the log.';
+      const message = `${failedStarts} workers in a row ended before they listened, the last with ${how}. ${story}`;
       options.onLost({ exitCode: EXIT.unavailable, message });
       return;
     }
