@@ -12,7 +12,7 @@ import { verify } from '../testing/crash/verify.js';
 import { eventually } from '../testing/eventually.js';
 import { createCaller } from '../testing/http-client.js';
 import type { Env, WorkerServer } from '../testing/worker-server.js';
-import { isAlive, launchWorkers } from '../testing/worker-server.js';
+import { isAlive, launchWorkers, openConnection } from '../testing/worker-server.js';
 
 const WRITERS_PER_KEY = 4;
 const UPDATES = 'strongroom_http_requests_total{route="PUT /tenants/self",status="200"}';
@@ -105,6 +105,24 @@ describe('serve with several workers, killed', () => {
     await verify(dataDir, journal, 'a worker was asked to end');
     const isReady = async () => (await createCaller(await server.ready())('GET', '/readyz')).status === 200;
     for (let asks = 0; asks < 4; asks += 1) await eventually('ready', isReady);
+  });
+
+  it('a worker killed while a connection is on its way to it: every client is answered or cut off, none hangs', async () => {
+    const killed = pidOf(1);
+    const address = await server.ready();
+    process.kill(killed, 'SIGSTOP');
+    const statuses: number[] = [];
+    const clients = Array.from({ length: 6 }, async () => {
+      const connection = openConnection(address);
+      statuses.push(await connection.send('GET', '/healthz'));
+      connection.close();
+    });
+    await eventually('the other answers all but one', () => statuses.length === 5);
+    process.kill(killed, 'SIGKILL');
+    await eventually('nobody hangs', () => statuses.length === 6);
+    await Promise.all(clients);
+    assert.deepEqual(new Set(statuses), new Set([200, 0]));
+    await eventually('another takes its place', () => pidOf(1) !== killed, 10_000);
   });
 
   it('all workers killed at once: they come back on the same port', async () => {

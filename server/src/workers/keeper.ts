@@ -6,6 +6,7 @@ import { answerAsks } from '../limits/counting-desk.js';
 import type { MemoryCounter } from '../limits/memory-counter.js';
 import type { ProcessLog } from '../telemetry/process-log.js';
 import { createLedger } from './figures.js';
+import { closeWhatIsHandedOver } from './handed-over.js';
 import type { Failure, Order, ToKeeper, ToWorker } from './messages.js';
 import { passLines } from './pass-lines.js';
 import { createPauses, FAILED_STARTS_MAX } from './pauses.js';
@@ -84,6 +85,7 @@ export function keepWorkers(options: KeeperOptions): Keeper {
     if (living().length === 0 && port !== undefined) askedPort = port;
     const worker = cluster.fork();
     Object.assign(seat, { worker, startedMs: clock.monotonicMs(), isListening: false });
+    closeWhatIsHandedOver(worker);
     passLines(worker.process.stdout, log.pass);
     worker.on('message', (message: ToKeeper) => hear(seat, worker, message));
     worker.on('error', () => {});
