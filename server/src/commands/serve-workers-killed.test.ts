@@ -1,12 +1,11 @@
 import assert from 'node:assert/strict';
 import { mkdtemp, rename, rm } from 'node:fs/promises';
-import { request } from 'node:http';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { findClusterProcesses } from '../storage/embedded/cluster-processes.js';
 import type { Journal } from '../testing/crash/journal.js';
-import { createJournal, NO_ANSWER, startLoad } from '../testing/crash/journal.js';
+import { createJournal, startLoad } from '../testing/crash/journal.js';
 import { prepareFolder } from '../testing/crash/rounds.js';
 import { verify } from '../testing/crash/verify.js';
 import { eventually } from '../testing/eventually.js';
@@ -146,23 +145,17 @@ describe('serve with several workers, killed', () => {
     await verify(dataDir, journal, 'the keeper was killed');
   });
 
-  it('SIGTERM to all at once, as Ctrl-C does: what is under way is finished, exit 0, nothing is left', async () => {
-    const pids = [pidOf(1), pidOf(2)];
-    const held = holdChange(await server.ready(), keys[0] ?? '');
-    await eventually('held', async () => (await server.scrape()).get('strongroom_http_bodies_waiting') === 1);
-    const startedMs = performance.now();
-    process.kill(-server.pid, 'SIGTERM');
-    await eventually('stopping', () => server.lines('stopping').length === 3);
-    assert.ok(pids.some(isAlive), 'one waits for its request');
-    held.finish();
-    assert.equal(await held.status, 200);
-    assert.equal(await server.ended, 0);
-    assert.ok(performance.now() - startedMs < STOP_MAX_MS);
-    assert.equal(server.lines('stopped').length, 1);
-    assert.ok(!pids.some(isAlive));
+  it('69 with the reason when workers cannot be brought back, and the database is stopped', async () => {
+    const rootKey = join(dataDir, 'root.key');
+    await rename(rootKey, `${rootKey}.away`);
+    for (const slot of [1, 2]) process.kill(pidOf(slot), 'SIGKILL');
+    const code = await server.ended.finally(() => rename(`${rootKey}.away`, rootKey));
+    assert.equal(code, 69);
+    const [line] = server.lines('the workers cannot be brought back');
+    assert.match(String(line?.reason), /5 workers in a row ended before they listened, the last with code 78/);
+    assert.match(String(line?.reason), /root key/);
+    assert.doesNotMatch(server.shown(), /rk1_/);
     assert.deepEqual(await findClusterProcesses(join(dataDir, 'postgres')), []);
-    assert.equal(server.lines(TAKES_PLACE).length, 0);
-    assert.ok((journal.statuses.get(NO_ANSWER) ?? 0) > 0, 'the loads before were cut');
   });
 
   it('69 for a port that is taken, said once', async () => {
@@ -178,20 +171,6 @@ describe('serve with several workers, killed', () => {
     assert.deepEqual(await findClusterProcesses(join(dataDir, 'postgres')), []);
   });
 
-  it('69 with the reason when workers cannot be brought back, and the database is stopped', async () => {
-    server = await launch(env);
-    const rootKey = join(dataDir, 'root.key');
-    await rename(rootKey, `${rootKey}.away`);
-    for (const slot of [1, 2]) process.kill(pidOf(slot), 'SIGKILL');
-    const code = await server.ended.finally(() => rename(`${rootKey}.away`, rootKey));
-    assert.equal(code, 69);
-    const [line] = server.lines('the workers cannot be brought back');
-    assert.match(String(line?.reason), /5 workers in a row ended before they listened, the last with code 78/);
-    assert.match(String(line?.reason), /root key/);
-    assert.doesNotMatch(server.shown(), /rk1_/);
-    assert.deepEqual(await findClusterProcesses(join(dataDir, 'postgres')), []);
-  });
-
   it('a worker that cannot end is killed in time: the database is closed, and exit 1 says that it was not clean', async () => {
     const { code, tookMs, shown, isDatabaseGone } = await stuck;
     assert.equal(code, 1);
@@ -200,19 +179,3 @@ describe('serve with several workers, killed', () => {
     assert.ok(isDatabaseGone);
   });
 });
-
-/** A change whose body is kept back: it is under way until it is finished. */
-function holdChange(address: string, key: string) {
-  const body = '{"name":"Finished"}';
-  const headers = { 'SVC-API-KEY': key, 'Content-Type': 'application/json', 'Content-Length': body.length };
-  const sent = request(`${address}/tenants/self`, { method: 'PUT', headers, agent: false });
-  sent.flushHeaders();
-  const status = new Promise<number>((resolve) => {
-    sent.once('error', () => resolve(0));
-    sent.once('response', (response) => {
-      response.resume();
-      response.once('end', () => resolve(response.statusCode ?? 0));
-    });
-  });
-  return { status, finish: () => sent.end(body) };
-}

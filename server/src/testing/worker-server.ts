@@ -118,3 +118,25 @@ export function openConnection(baseUrl: string): Connection {
     close: () => agent.destroy(),
   };
 }
+
+export interface HeldChange {
+  /** 0 if the connection broke. */
+  readonly status: Promise<number>;
+  finish(): void;
+}
+
+/** A change whose body is kept back: it is under way until it is finished. */
+export function holdChange(address: string, key: string, extra: Env = {}): HeldChange {
+  const body = '{"name":"Finished"}';
+  const headers = { ...extra, 'SVC-API-KEY': key, 'Content-Type': 'application/json', 'Content-Length': body.length };
+  const sent = request(`${address}/tenants/self`, { method: 'PUT', headers, agent: false });
+  sent.flushHeaders();
+  const status = new Promise<number>((resolve) => {
+    sent.once('error', () => resolve(0));
+    sent.once('response', (response) => {
+      response.resume();
+      response.once('end', () => resolve(response.statusCode ?? 0));
+    });
+  });
+  return { status, finish: () => void sent.end(body) };
+}
