@@ -84,8 +84,8 @@ describe('serve with several workers, killed', () => {
       assert.ok(counted > 0);
       process.kill(killed, 'SIGKILL');
       const sofar = journal.acknowledged.size;
-      await eventually('the other serves', () => journal.acknowledged.size > sofar + 50);
-      await eventually('another takes its place', () => pidOf(1) !== killed, 10_000);
+      await eventually('the other serves', () => journal.acknowledged.size > sofar + 50, 20_000);
+      await eventually('another takes its place', () => pidOf(1) !== killed, 20_000);
       assert.ok(((await server.scrape()).get(UPDATES) ?? 0) >= counted, 'no counter goes back');
     });
     const [line] = server.lines(TAKES_PLACE);
@@ -121,7 +121,7 @@ describe('serve with several workers, killed', () => {
     await eventually('nobody hangs', () => statuses.length === 6);
     await Promise.all(clients);
     assert.deepEqual(new Set(statuses), new Set([200, 0]));
-    await eventually('another takes its place', () => pidOf(1) !== killed, 10_000);
+    await eventually('another takes its place', () => pidOf(1) !== killed, 20_000);
   });
 
   it('all workers killed at once: they come back on the same port', async () => {

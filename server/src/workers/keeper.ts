@@ -1,5 +1,6 @@
 import type { Worker } from 'node:cluster';
 import cluster from 'node:cluster';
+import { setTimeout as pause } from 'node:timers/promises';
 import type { Clock } from '../kernel/clock.js';
 import { EXIT } from '../kernel/exit.js';
 import { answerAsks } from '../limits/counting-desk.js';
@@ -43,11 +44,13 @@ interface Seat {
   startedMs: number;
   isListening: boolean;
   timer: NodeJS.Timeout | undefined;
+  lines: Promise<void>;
 }
 
 /** Less than the process gives itself to end, so that the database can still be closed. */
 const STOP_MAX_MS = 20_000;
 const SCRAPE_MAX_MS = 500;
+const LAST_LINES_MS = 500;
 
 export function keepWorkers(options: KeeperOptions): Keeper {
   const { clock, log } = options;
@@ -60,6 +63,7 @@ export function keepWorkers(options: KeeperOptions): Keeper {
       startedMs: 0,
       isListening: false,
       timer: undefined,
+      lines: Promise.resolve(),
     };
   });
   let askedPort = options.port;
@@ -86,7 +90,7 @@ export function keepWorkers(options: KeeperOptions): Keeper {
     const worker = cluster.fork();
     Object.assign(seat, { worker, startedMs: clock.monotonicMs(), isListening: false });
     closeWhatIsHandedOver(worker);
-    passLines(worker.process.stdout, log.pass);
+    seat.lines = passLines(worker.process.stdout, log.pass);
     worker.on('message', (message: ToKeeper) => hear(seat, worker, message));
     worker.on('error', () => {});
     worker.once('exit', (code, signal) => ended(seat, signal ?? `code ${code}`));
@@ -205,6 +209,10 @@ export function keepWorkers(options: KeeperOptions): Keeper {
         if (living().length === 0) resolve();
       });
       clearTimeout(timer);
+      await Promise.race([
+        Promise.all(seats.map(({ lines }) => lines)),
+        pause(LAST_LINES_MS, undefined, { ref: false }),
+      ]);
       return isClean;
     },
   };
