@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import type { Config } from './config.js';
 import type { SystemKeys } from './crypto/system-keys.js';
 import type { Clock } from './kernel/clock.js';
+import { SEED_BYTES } from './limits/address-hash.js';
 import type { AskToCount } from './limits/asking-counter.js';
 import { createAskingCounter } from './limits/asking-counter.js';
 import { createClientHash } from './limits/client-hash.js';
@@ -34,7 +35,6 @@ export interface RateCountingOptions {
 /** Later than this Redis is slow, and requests are decided without it. */
 const CALL_MAX_MS = 50;
 const CONNECT_MAX_MS = 1_000;
-const SEED_BYTES = 8;
 /** Needed only while nobody else counts, so less than a process that is alone remembers. */
 const FALLBACK_SLOTS = 16_384;
 
@@ -87,7 +87,7 @@ function createNodeCounter({ clock, log, askKeeper }: RateCountingOptions): Rate
   if (askKeeper === undefined) return createOwnCounter(clock);
   return createAskingCounter({
     clock,
-    ask: askKeeper,
+    ask,
     fallback: () => createOwnCounter(clock, FALLBACK_SLOTS),
     onSilence: (isSilent) => {
       if (isSilent) log.main.warn('the keeper does not answer: this process counts requests by itself');

@@ -9,7 +9,7 @@ import { eventually } from '../testing/eventually.js';
 import type { TestDatabase } from '../testing/test-database.js';
 import { createTestDatabase } from '../testing/test-database.js';
 import type { Job, JobRunner } from './runner.js';
-import { startJobs } from './runner.js';
+import { restUntilTurn, startJobs } from './runner.js';
 
 /** Longer than any test: who rests this long goes on only because somebody wakes it. */
 const FOREVER_MS = 3_600_000;
@@ -74,6 +74,26 @@ suite('jobs', () => {
     const runner = start(openProcess(), { restMs: FOREVER_MS, step });
     await eventually('all work is done', () => left === 0 && runner.done('counting') === 100);
     assert.equal(runner.done('another'), 0);
+  });
+
+  test('processes of one machine look by turns: together once in a rest, each of them once in a round', () => {
+    const restMs = 5_000;
+    const startMs = 1_700_000_000_000;
+    const looks: number[] = [];
+    for (const slot of [1, 2, 3]) {
+      let nowMs = startMs + slot * 777;
+      while (nowMs < startMs + 100 * restMs) {
+        const rest = restUntilTurn(restMs, nowMs, { slot, of: 3 });
+        assert.ok(rest > 0 && rest <= 3.5 * restMs);
+        // A step and a timer take their time.
+        nowMs += rest + 20 * slot;
+        looks.push(nowMs);
+      }
+    }
+    looks.sort((a, b) => a - b);
+    const gaps = looks.slice(3).map((at, index) => at - (looks[index + 2] ?? 0));
+    assert.ok(Math.min(...gaps) > 0.9 * restMs && Math.max(...gaps) < 1.1 * restMs);
+    assert.equal(restUntilTurn(restMs, startMs + 1, { slot: 1, of: 1 }), restMs, 'alone it rests as ever');
   });
 
   test('of two processes one leads at a time, and both get their turns', async () => {

@@ -46,6 +46,7 @@ const TRY_LEAD = statement<{ is_leader: boolean }>(
  * process that held it, and works through a proxy that pools transactions.
  */
 export function startJobs(options: JobRunnerOptions): JobRunner {
+  const { turn = { slot: 1, of: 1 } } = options;
   let isClosed = false;
   const wakers = new Map<string, () => void>();
   /** Jobs that were woken while at work: their step may have looked too early. */
@@ -55,7 +56,7 @@ export function startJobs(options: JobRunnerOptions): JobRunner {
 
   function rest(job: Job): Promise<void> {
     return new Promise((resolve) => {
-      const timer = setTimeout(resolve, restOf(job, options));
+      const timer = setTimeout(resolve, restUntilTurn(job.restMs, options.clock.nowMs(), turn));
       timer.unref();
       wakers.set(job.name, () => {
         clearTimeout(timer);
@@ -114,10 +115,10 @@ export function startJobs(options: JobRunnerOptions): JobRunner {
  * Processes of one machine look by turns, in the order of their slots, by the clock they share: together as often as one
  * would alone. Whoever misses its turn is followed by the next.
  */
-function restOf({ restMs }: Job, { clock, turn }: JobRunnerOptions): number {
-  if (turn === undefined || turn.of === 1) return restMs;
-  const roundMs = restMs * turn.of;
-  const untilTurnMs = roundMs - ((clock.nowMs() - restMs * turn.slot) % roundMs);
+export function restUntilTurn(restMs: number, nowMs: number, { slot, of }: Turn): number {
+  if (of === 1) return restMs;
+  const roundMs = restMs * of;
+  const untilTurnMs = roundMs - ((nowMs - restMs * slot) % roundMs);
   // Its turn is now, and it has just looked.
   return untilTurnMs < restMs / 2 ? untilTurnMs + roundMs : untilTurnMs;
 }

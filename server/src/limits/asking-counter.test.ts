@@ -91,6 +91,18 @@ describe('a counter held by another process', () => {
     assert.equal(verdict.isAllowed, false);
   });
 
+  it('goes on asking after a single answer that did not come: the limit of all holds', async () => {
+    const { open, hang, story, messages } = setUp();
+    const counter = open();
+    hang(true);
+    assert.deepEqual(await counter.check('a', GLOBAL), { isAllowed: true });
+    hang(false);
+    await Promise.all(Array.from({ length: LIMITS.global.requests }, () => counter.check('a', GLOBAL)));
+    assert.equal((await counter.check('a', GLOBAL)).isAllowed, false);
+    assert.equal(messages(), 3);
+    assert.deepEqual(story, []);
+  });
+
   it('decides alone at the full limit while nobody answers: neither refused nor without limit', async () => {
     const { open, hang, story, clock, messages } = setUp();
     const counter = open();
@@ -100,7 +112,7 @@ describe('a counter held by another process', () => {
       if ((await counter.check('a', GLOBAL)).isAllowed) passed += 1;
     }
     assert.equal(passed, LIMITS.global.requests);
-    assert.equal(messages(), 1, 'only the first was held up');
+    assert.equal(messages(), 2, 'only the first two were held up');
     hang(false);
     clock.advance(REST_MS);
     assert.deepEqual(await counter.check('b', GLOBAL), { isAllowed: true });

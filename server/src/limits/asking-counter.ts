@@ -17,6 +17,8 @@ export interface AskingCounterOptions {
   readonly onSilence: (isSilent: boolean) => void;
 }
 
+/** One answer may be late on a busy machine; after as many in a row, nobody is there. */
+const LATE_ANSWERS_MAX = 2;
 /** Requests are not held up to ask again before this has passed. */
 const SILENCE_REST_MS = 1_000;
 const BLOCKS_MAX = 10_000;
@@ -36,6 +38,7 @@ export function createAskingCounter(options: AskingCounterOptions): RateCounter 
   const blocks = createBlocks();
   let waiting: Waiting[] = [];
   let fallback: RateCounter | undefined;
+  let lateAnswers = 0;
   let silentUntilMs: number | undefined;
 
   function decideAlone(limitKey: string, rows: readonly LimitRow[]): Verdict | Promise<Verdict> {
@@ -66,13 +69,17 @@ export function createAskingCounter(options: AskingCounterOptions): RateCounter 
       (answers) => {
         if (silentUntilMs !== undefined) options.onSilence(false);
         silentUntilMs = undefined;
+        lateAnswers = 0;
         for (const [index, { limitKey, rows, resolve }] of asked.entries()) {
           resolve(verdictOf(answers[index], limitKey, rows, askedMs));
         }
       },
       () => {
-        if (silentUntilMs === undefined) options.onSilence(true);
-        silentUntilMs = clock.monotonicMs() + SILENCE_REST_MS;
+        lateAnswers += 1;
+        if (lateAnswers >= LATE_ANSWERS_MAX) {
+          if (silentUntilMs === undefined) options.onSilence(true);
+          silentUntilMs = clock.monotonicMs() + SILENCE_REST_MS;
+        }
         for (const { limitKey, rows, resolve } of asked) resolve(decideAlone(limitKey, rows));
       },
     );

@@ -1,11 +1,13 @@
 import type { Worker } from 'node:cluster';
 import cluster from 'node:cluster';
+import { setTimeout as pause } from 'node:timers/promises';
 import type { Clock } from '../kernel/clock.js';
 import { EXIT } from '../kernel/exit.js';
 import { answerAsks } from '../limits/counting-desk.js';
 import type { MemoryCounter } from '../limits/memory-counter.js';
 import type { ProcessLog } from '../telemetry/process-log.js';
 import { createLedger } from './figures.js';
+import { closeWhatIsHandedOver } from './handed-over.js';
 import type { Failure, Order, ToKeeper, ToWorker } from './messages.js';
 import { passLines } from './pass-lines.js';
 import { createPauses, FAILED_STARTS_MAX } from './pauses.js';
@@ -42,11 +44,13 @@ interface Seat {
   startedMs: number;
   isListening: boolean;
   timer: NodeJS.Timeout | undefined;
+  lines: Promise<void>;
 }
 
 /** Less than the process gives itself to end, so that the database can still be closed. */
 const STOP_MAX_MS = 20_000;
 const SCRAPE_MAX_MS = 500;
+const LAST_LINES_MS = 500;
 
 export function keepWorkers(options: KeeperOptions): Keeper {
   const { clock, log } = options;
@@ -59,11 +63,13 @@ export function keepWorkers(options: KeeperOptions): Keeper {
       startedMs: 0,
       isListening: false,
       timer: undefined,
+      lines: Promise.resolve(),
     };
   });
   let askedPort = options.port;
   let port: number | undefined;
   let failedStarts = 0;
+  let lastReason: string | undefined;
   let isOpen = false;
   let isStopping = false;
   let scrapes = 0;
@@ -83,10 +89,11 @@ export function keepWorkers(options: KeeperOptions): Keeper {
     if (living().length === 0 && port !== undefined) askedPort = port;
     const worker = cluster.fork();
     Object.assign(seat, { worker, startedMs: clock.monotonicMs(), isListening: false });
-    passLines(worker.process.stdout, log.pass);
+    closeWhatIsHandedOver(worker);
+    seat.lines = passLines(worker.process.stdout, log.pass);
     worker.on('message', (message: ToKeeper) => hear(seat, worker, message));
     worker.on('error', () => {});
-    worker.once('exit', (code, signal) => ended(seat, signal ?? `exit code ${code}`));
+    worker.once('exit', (code, signal) => ended(seat, signal ?? `code ${code}`));
   }
 
   function hear(seat: Seat, worker: Worker, message: ToKeeper): void {
@@ -105,7 +112,8 @@ export function keepWorkers(options: KeeperOptions): Keeper {
       // As with a single process: a start that fails for a reason ends, and says why.
       options.onLost(message.failure);
     } else {
-      log.main.warn({ worker: seat.slot, reason: message.failure.message }, 'a worker could not start');
+      lastReason = message.failure.message;
+      log.main.warn({ worker: seat.slot, reason: lastReason }, 'a worker could not start');
     }
   }
 
@@ -118,7 +126,9 @@ export function keepWorkers(options: KeeperOptions): Keeper {
       return;
     }
     failedStarts = 0;
+    lastReason = undefined;
     seat.isListening = true;
+    log.main.info({ worker: seat.slot, pid: worker.process.pid }, 'a worker listens');
     if (isOpen) tell(worker, { kind: 'open' });
     if (serving() === options.count) settle(port);
   }
@@ -132,7 +142,8 @@ export function keepWorkers(options: KeeperOptions): Keeper {
     if (living().length === 0) onEmpty();
     if (isStopping) return;
     if (failedStarts >= FAILED_STARTS_MAX && serving() === 0) {
-      const message = `${failedStarts} workers in a row ended before they listened, the last by ${how}. Their last words are in the log.`;
+      const story = lastReason ?? 'What they said, if anything, stands above in the log.';
+      const message = `${failedStarts} workers in a row ended before they listened, the last with ${how}. ${story}`;
       options.onLost({ exitCode: EXIT.unavailable, message });
       return;
     }
@@ -198,6 +209,10 @@ export function keepWorkers(options: KeeperOptions): Keeper {
         if (living().length === 0) resolve();
       });
       clearTimeout(timer);
+      await Promise.race([
+        Promise.all(seats.map(({ lines }) => lines)),
+        pause(LAST_LINES_MS, undefined, { ref: false }),
+      ]);
       return isClean;
     },
   };

@@ -16,7 +16,7 @@ export interface Line {
 }
 
 /** Answers take a fraction of a millisecond; a keeper that takes this long is stopped, or has lost the processor. */
-const ANSWER_MAX_MS = 100;
+const ANSWER_MAX_MS = 200;
 
 export function openLine(): Line {
   const asked = new Map<number, (answers: Parameters<Answered>[0]) => void>();
