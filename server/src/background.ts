@@ -41,15 +41,17 @@ export function backgroundJobs(options: BackgroundOptions): Job[] {
     job('application-expiry', 5 * SECOND_MS, (nowMs) => sweepApplications(database, nowMs)),
     job('session-expiry', MINUTE_MS, (nowMs) => sweepSessions(database, nowMs)),
     job('idempotency-keys', 10 * MINUTE_MS, (nowMs) => sweepIdempotencyKeys(database, nowMs, BATCH_ROWS)),
-    job('log-partitions', HOUR_MS, (nowMs) => ensureLogPartitions(database, nowMs)),
-    job('log-retention', HOUR_MS, (nowMs) => dropOneMonth(options, nowMs)),
+    job('log-partitions', HOUR_MS, (nowMs) => turnMonths(options, nowMs)),
   ];
 }
 
-async function dropOneMonth(options: BackgroundOptions, nowMs: number): Promise<number> {
-  if (options.logRetentionMonths === undefined) return 0;
-  const dropped = await dropOldLogMonth(options.database, nowMs, options.logRetentionMonths);
-  if (dropped === undefined) return 0;
+/** Months of the log come and go in one job: each job at work holds a connection of its own for its lock. */
+async function turnMonths(options: BackgroundOptions, nowMs: number): Promise<number> {
+  const { database, logRetentionMonths } = options;
+  const made = await ensureLogPartitions(database, nowMs);
+  if (logRetentionMonths === undefined) return made;
+  const dropped = await dropOldLogMonth(database, nowMs, logRetentionMonths);
+  if (dropped === undefined) return made;
   options.onLogsDropped(dropped);
-  return 1;
+  return made + 1;
 }

@@ -87,7 +87,7 @@ function createNodeCounter({ clock, log, askKeeper }: RateCountingOptions): Rate
   if (askKeeper === undefined) return createOwnCounter(clock);
   return createAskingCounter({
     clock,
-    ask,
+    ask: askKeeper,
     fallback: () => createOwnCounter(clock, FALLBACK_SLOTS),
     onSilence: (isSilent) => {
       if (isSilent) log.main.warn('the keeper does not answer: this process counts requests by itself');

@@ -16,8 +16,9 @@ const LIST_TABLES = `
   SELECT c.relname::text AS name,
          (SELECT array_agg(a.attname::text ORDER BY a.attnum) FROM pg_attribute a
           WHERE a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped AND a.attgenerated = '') AS columns,
-         (SELECT coalesce(sum(greatest(p.reltuples, 0)), 0)::float8 FROM pg_partition_tree(c.oid) t
-          JOIN pg_class p ON p.oid = t.relid) + CASE c.relkind WHEN 'r' THEN greatest(c.reltuples, 0) ELSE 0 END AS rows_expected
+         CASE c.relkind WHEN 'r' THEN greatest(c.reltuples, 0)::float8
+           ELSE (SELECT coalesce(sum(greatest(p.reltuples, 0)), 0)::float8 FROM pg_partition_tree(c.oid) t
+                 JOIN pg_class p ON p.oid = t.relid WHERE t.isleaf) END AS rows_expected
   FROM pg_class c
   WHERE c.relnamespace = 'public'::regnamespace AND c.relkind IN ('r', 'p') AND NOT c.relispartition AND c.relname <> $1
   ORDER BY c.relname`;
