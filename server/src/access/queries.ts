@@ -18,14 +18,15 @@ export interface CredentialRow extends ApplicationRights {
   readonly key_expires_at: Date | null;
 }
 
+/** A range of one hash, in order, so that only the index on hashes will do: tables without statistics tempt to walk tenants. */
 const FIND_CREDENTIAL_BY_HASH = statement<CredentialRow>(
   'find_credential_by_hash',
   `SELECT a.tenant_id, a.id AS application_id, a.type, a.permissions, a.rules, a.mac,
           a.expires_at AS application_expires_at, k.id AS key_id, k.mac AS key_mac, k.expires_at AS key_expires_at
-   FROM api_keys k
+   FROM (SELECT tenant_id, application_id, id, mac, expires_at FROM api_keys
+         WHERE hash >= $1 AND hash <= $1 ORDER BY hash LIMIT 1) AS k
    JOIN applications a ON a.tenant_id = k.tenant_id AND a.id = k.application_id
-   JOIN tenants t ON t.id = k.tenant_id AND t.deleted_at IS NULL
-   WHERE k.hash = $1`,
+   JOIN tenants t ON t.id = k.tenant_id AND t.deleted_at IS NULL`,
 );
 
 export async function findCredentialByHash(tx: SystemTx, hash: Buffer): Promise<CredentialRow | undefined> {
@@ -52,10 +53,10 @@ const FIND_SESSION_BY_HASH = statement<SessionCredentialRow>(
           s.permissions AS session_permissions, s.rules AS session_rules, s.mac AS session_mac,
           s.expires_at AS session_expires_at, a.id AS application_id, a.type, a.permissions, a.rules, a.mac,
           a.expires_at AS application_expires_at
-   FROM sessions s
+   FROM (SELECT tenant_id, id, nonce_hash, created_by, authorized_by, permissions, rules, mac, expires_at FROM sessions
+         WHERE hash >= $1 AND hash <= $1 ORDER BY hash LIMIT 1) AS s
    JOIN applications a ON a.tenant_id = s.tenant_id AND a.id IN (s.created_by, s.authorized_by)
    JOIN tenants t ON t.id = s.tenant_id AND t.deleted_at IS NULL
-   WHERE s.hash = $1
    LIMIT 10`,
 );
 

@@ -18,10 +18,11 @@ export interface MigrateOptions {
   readonly upTo?: number;
 }
 
-const LOCK_NAME = 'strongroom.migrate';
+/** Whoever changes the schema holds this advisory lock. */
+export const LOCK_NAME = 'strongroom.migrate';
 const SERVER_VERSION_MIN = 150_000;
 /** A migration may take long and waits for another process's; the bound is only against a dead server. */
-const MIGRATION_BOUNDS = { ...DEFAULT_TIME_BOUNDS, statementMs: 3_600_000 };
+export const MIGRATION_BOUNDS = { ...DEFAULT_TIME_BOUNDS, statementMs: 3_600_000 };
 
 /** Brings the schema up to date and returns the names applied. Two processes at once take turns; a crash loses nothing. */
 export async function migrate(options: MigrateOptions): Promise<string[]> {

@@ -179,33 +179,6 @@ describe('what the database itself refuses', () => {
     assert.equal(restrictive.rowCount, 0);
   });
 
-  it('every unique key of tenant data leads with the tenant, but for the directory of API keys', async () => {
-    const found = await app.db.owner.query<{ name: string; leading: string }>(
-      `SELECT c.relname || '.' || i.relname AS name,
-              (SELECT attname FROM pg_attribute WHERE attrelid = c.oid AND attnum = x.indkey[0]) AS leading
-       FROM pg_index x JOIN pg_class c ON c.oid = x.indrelid JOIN pg_class i ON i.oid = x.indexrelid
-       WHERE x.indisunique AND c.relnamespace = 'public'::regnamespace AND c.relname <> 'tenants'
-         AND EXISTS (SELECT FROM pg_attribute WHERE attrelid = c.oid AND attname = 'tenant_id')`,
-    );
-    assert.ok(found.rows.length >= 13);
-    const others = found.rows.filter(({ leading }) => leading !== 'tenant_id').map(({ name }) => name);
-    assert.deepEqual(others, ['api_keys.api_keys_pkey']);
-  });
-
-  it('every reference between tables of tenant data stays inside the tenant', async () => {
-    const found = await app.db.owner.query<{ name: string; from_column: string; to_column: string; target: string }>(
-      `SELECT k.conname AS name, r.relname AS target,
-              (SELECT attname FROM pg_attribute WHERE attrelid = k.conrelid AND attnum = k.conkey[1]) AS from_column,
-              (SELECT attname FROM pg_attribute WHERE attrelid = k.confrelid AND attnum = k.confkey[1]) AS to_column
-       FROM pg_constraint k JOIN pg_class c ON c.oid = k.conrelid JOIN pg_class r ON r.oid = k.confrelid
-       WHERE k.contype = 'f' AND c.relnamespace = 'public'::regnamespace AND c.relname <> 'tenants'`,
-    );
-    assert.ok(found.rows.length >= 4);
-    for (const { name, target, from_column, to_column } of found.rows) {
-      assert.deepEqual([from_column, to_column], ['tenant_id', target === 'tenants' ? 'id' : 'tenant_id'], name);
-    }
-  });
-
   it('nothing runs with the rights of the owner but what makes partitions, and no view looks past the walls', async () => {
     const functions = await app.db.owner.query<{ name: string }>(
       `SELECT proname AS name FROM pg_proc WHERE prosecdef AND pronamespace = 'public'::regnamespace ORDER BY 1`,

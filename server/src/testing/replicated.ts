@@ -32,7 +32,8 @@ export async function startReplicated(settings: Readonly<Record<string, string>>
   const ownerTarget = loginTarget(primary, 'strongroom_owner');
   await migrate({ owner: ownerTarget, login: LOGIN, createLogin: false });
   const standby = await startStandby(primary, 'reader', settings);
-  const owner = await connectAs(ownerTarget);
+  // The owner of the schema sees no tenant's rows here: only on the embedded server is it a superuser.
+  const owner = await connectAs(loginTarget(primary, 'postgres'));
   const onPrimary = await primary.connect();
   const onStandby = await standby.connect();
   const db: TestDatabase = { target: loginTarget(primary), owner, ownerTarget, drop: async () => {} };

@@ -1,0 +1,105 @@
+import assert from 'node:assert/strict';
+import { afterEach, beforeEach, describe, it } from 'node:test';
+import { EXIT, ExitError } from '../kernel/exit.js';
+import { distributed, installCitusStandIn } from '../testing/citus-stand-in.js';
+import { createEmptyDatabase, describeSchema } from '../testing/empty-database.js';
+import { TABLES_WITHOUT_TENANT } from '../testing/isolation-pair.js';
+import type { TestDatabase } from '../testing/test-database.js';
+import { createTestDatabase } from '../testing/test-database.js';
+import { distribute, refuseWithoutCitus } from './distribute.js';
+import { GLOBAL_TABLES, planDistribution } from './distribution-plan.js';
+
+function refusal(code: number, words: RegExp): (error: unknown) => boolean {
+  return (error) => error instanceof ExitError && error.exitCode === code && words.test(error.message);
+}
+
+describe('distributing by tenant (stand-in functions)', () => {
+  let db: TestDatabase;
+  beforeEach(async () => {
+    db = await createTestDatabase();
+  });
+  afterEach(() => db.drop());
+
+  it('78 without Citus, on a migrated database and on an empty one, and nothing is changed', async () => {
+    const before = await describeSchema(db.owner);
+    await assert.rejects(
+      refuseWithoutCitus(db.ownerTarget),
+      refusal(EXIT.configuration, /no Citus.*Nothing was changed/),
+    );
+    assert.deepEqual(await describeSchema(db.owner), before);
+    const empty = await createEmptyDatabase(db);
+    await assert.rejects(refuseWithoutCitus(empty.ownerTarget), refusal(EXIT.configuration, /no Citus/));
+    assert.deepEqual(
+      (await empty.owner.query(`SELECT FROM pg_class WHERE relnamespace = 'public'::regnamespace`)).rows,
+      [],
+    );
+    await empty.drop();
+  });
+
+  it('every table of tenant data goes beside its tenant, whatever is referenced first, and users everywhere', async () => {
+    await installCitusStandIn(db.owner);
+    await refuseWithoutCitus(db.ownerTarget);
+    const done = await distribute(db.ownerTarget);
+    const found = await distributed(db.owner);
+    assert.deepEqual(
+      found.map(({ name }) => name),
+      done,
+    );
+    const [users, tenants, ...others] = found;
+    assert.deepEqual(users, { name: 'users', partmethod: 'n', partkey: null, colocationid: null });
+    assert.deepEqual(tenants, { name: 'tenants', partmethod: 'h', partkey: 'id', colocationid: 'tenants' });
+    for (const { partmethod, partkey, colocationid, name } of others) {
+      assert.deepEqual([partmethod, partkey, colocationid], ['h', 'tenant_id', 'tenants'], name);
+    }
+    const { rows } = await db.owner.query<{ name: string }>(
+      `SELECT relname AS name FROM pg_class WHERE relnamespace = 'public'::regnamespace AND relkind IN ('r', 'p')
+         AND NOT relispartition AND NOT relname = ANY ($1) ORDER BY 1`,
+      [TABLES_WITHOUT_TENANT],
+    );
+    const all = rows.map(({ name }) => name);
+    assert.deepEqual([...others.map(({ name }) => name), 'tenants'].sort(), all);
+    assert.ok(all.length >= 14);
+    assert.ok(done.indexOf('applications') < done.indexOf('api_keys'));
+    assert.ok(done.indexOf('applications') < done.indexOf('sessions'));
+  });
+
+  it('a second run finds nothing to do, and one that was interrupted is taken up where it stopped', async () => {
+    await installCitusStandIn(db.owner);
+    await db.owner.query('CREATE UNIQUE INDEX in_the_way ON sessions (hash)');
+    await assert.rejects(distribute(db.ownerTarget), refusal(EXIT.configuration, /table sessions .*in_the_way/));
+    const first = (await distributed(db.owner)).map(({ name }) => name);
+    assert.ok(first.length > 2 && !first.includes('sessions'));
+    await db.owner.query('DROP INDEX in_the_way');
+    const second = await distribute(db.ownerTarget);
+    assert.equal(second[0], 'sessions');
+    assert.deepEqual(
+      second.filter((name) => first.includes(name)),
+      [],
+    );
+    const before = await distributed(db.owner);
+    assert.deepEqual(await distribute(db.ownerTarget), []);
+    assert.deepEqual(await distributed(db.owner), before);
+  });
+
+  it('a table that names no tenant and has no place is refused before anything is done', async () => {
+    await installCitusStandIn(db.owner);
+    await db.owner.query('CREATE TABLE homeless (id integer PRIMARY KEY)');
+    await assert.rejects(distribute(db.ownerTarget), /no place is known for homeless/);
+    assert.deepEqual(await distributed(db.owner), []);
+    assert.deepEqual(Object.keys(GLOBAL_TABLES).sort(), TABLES_WITHOUT_TENANT);
+  });
+
+  it('tables that reference each other in a circle end in an error, not in a loop', () => {
+    const table = (name: string, ...targets: string[]) => ({ name, has_tenant: true, targets, is_distributed: false });
+    assert.throws(() => planDistribution([table('a', 'b'), table('b', 'a')]), /reference each other/);
+    const plan = planDistribution([
+      table('a', 'b'),
+      table('b', 'b', 'tenants'),
+      { ...table('tenants'), has_tenant: false },
+    ]);
+    assert.deepEqual(
+      plan.map((step) => step.table),
+      ['tenants', 'b', 'a'],
+    );
+  });
+});
