@@ -37,6 +37,14 @@ describe('POST /tokens', () => {
   const refused = (body: unknown, options = {}) =>
     writesNothing(vault.app, () => vault.send('POST', '/tokens', body, options));
 
+  it('201 for metadata whose names hold line breaks, and every entry comes back', async () => {
+    const metadata = { 'a\nb': '1', '\r': '2', 'c\u2028d\u2029': '3', plain: 'x\ny' };
+    const { id, metadata: made } = await vault.make({ data: 'x', metadata });
+    assert.deepEqual(made, metadata);
+    const { json } = await vault.send('GET', pathOf(id));
+    assert.deepEqual(json.metadata, metadata);
+  });
+
   for (const [type, sample] of Object.entries(SAMPLES)) {
     it(`201 for a ${type}: defaults of its type, the value back for reveal, and masked for others`, async () => {
       const { status, json, headers } = await vault.send('POST', '/tokens', { type, data: sample.data });
