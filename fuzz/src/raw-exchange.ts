@@ -11,6 +11,8 @@ export interface RawOptions {
    * answers are there, or soon, for a request that is not whole has none; `end` half-closes and `abort` hangs up at once.
    */
   readonly after: 'wait' | 'settle' | 'end' | 'abort';
+  /** How soon `settle` gives up on an answer. */
+  readonly settleMs?: number;
   /** Answers to wait for before half-closing; one without it. */
   readonly wanted?: number;
   /** Pieces to send it in; one without it. */
@@ -33,7 +35,17 @@ const SETTLE_MS = 200;
 
 /** Puts bytes on a connection of their own and gathers what comes back until the product hangs up. */
 export function exchangeRaw(options: RawOptions): Promise<RawOutcome> {
-  const { port, bytes, after, pieces = 1, pauseMs = 0, deadlineMs = HANG_MS, isHead = false, wanted = 1 } = options;
+  const {
+    port,
+    bytes,
+    after,
+    pieces = 1,
+    pauseMs = 0,
+    deadlineMs = HANG_MS,
+    isHead = false,
+    wanted = 1,
+    settleMs = SETTLE_MS,
+  } = options;
   return new Promise((resolve) => {
     const socket = connect({ port, host: '127.0.0.1', noDelay: true, allowHalfOpen: true });
     const chunks: Buffer[] = [];
@@ -72,7 +84,7 @@ export function exchangeRaw(options: RawOptions): Promise<RawOutcome> {
       clearTimeout(timer);
       timer = setTimeout(() => finish(false), deadlineMs);
       if (after === 'end') socket.end();
-      if (after === 'settle') settling = setTimeout(() => socket.end(), wanted > 1 ? deadlineMs / 2 : SETTLE_MS);
+      if (after === 'settle') settling = setTimeout(() => socket.end(), settleMs);
       if (after === 'abort') setImmediate(() => finish(true));
     }
     socket.on('data', (chunk) => {
