@@ -218,7 +218,7 @@ async function repeatIdempotently(one: Case): Promise<void> {
 async function takeIdTwice(one: Case): Promise<void> {
   const id = `chain-${one.index}-${one.random.text(8, 'abcdef')}`;
   await makeToken(one, { id });
-  const body = json({ id, data: 'again' });
+  const body = json({ id, data: id, deduplicate_token: false });
   isStatus(one, await one.call(one.world.main.privateKey, 'POST', '/tokens', body), 409);
   const pair = json([
     { type: 'token', data: 1 },

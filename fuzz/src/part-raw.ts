@@ -32,7 +32,7 @@ function validRequest(one: Case): Buffer {
   const key = world.side.privateKey;
   return random.pick([
     () => bytesOf(request(key, 'POST', '/tokens', JSON.stringify({ data: { a: world.secretMark } }))),
-    () => bytesOf(request(key, 'GET', '/tokens?size=2')),
+    () => bytesOf(request(world.main.privateKey, 'GET', '/tokens?size=2')),
     () => bytesOf(request(world.side.manageKey, 'PUT', '/tenants/self', '{"name":"Side"}')),
     () => bytesOf(request(undefined, 'GET', '/healthz')),
   ])();

@@ -1,5 +1,6 @@
 import type { Case, Part } from './part.js';
 import type { Random } from './random.js';
+import { onceDecoded } from './request.js';
 import { targetFor } from './samples.js';
 
 /** What anybody may read. */
@@ -149,14 +150,6 @@ export const tricks: Part = {
     one.check(answer.status >= 400 || isPublic, `answered ${answer.status} without a key of its own`);
   },
 };
-
-function onceDecoded(target: string): string {
-  try {
-    return decodeURIComponent(target);
-  } catch {
-    return target;
-  }
-}
 
 /** With a key of a tenant nothing relies on, whatever the trick comes to: the rules for every answer hold. */
 async function withKey(one: Case, method: string, target: string, headers: readonly Header[]): Promise<void> {
