@@ -20,6 +20,8 @@ export interface RawOptions {
   /** Milliseconds between the pieces. */
   readonly pauseMs?: number;
   readonly deadlineMs?: number;
+  /** The client takes its time on purpose, so the answer is not late. */
+  readonly isSlow?: boolean;
   readonly isHead?: boolean;
 }
 
@@ -39,6 +41,7 @@ export function exchangeRaw(options: RawOptions): Promise<RawOutcome> {
     port,
     bytes,
     after,
+    isSlow = false,
     pieces = 1,
     pauseMs = 0,
     deadlineMs = HANG_MS,
@@ -46,7 +49,7 @@ export function exchangeRaw(options: RawOptions): Promise<RawOutcome> {
     wanted = 1,
     settleMs = SETTLE_MS,
   } = options;
-  return new Promise((resolve) => {
+  return new Promise((resolve, reject) => {
     const socket = connect({ port, host: '127.0.0.1', noDelay: true, allowHalfOpen: true });
     const chunks: Buffer[] = [];
     const size = Math.max(1, Math.ceil(bytes.length / pieces));
@@ -65,13 +68,17 @@ export function exchangeRaw(options: RawOptions): Promise<RawOutcome> {
       const answers: Answer[] = [];
       let rest = Buffer.concat(chunks);
       const ms = performance.now() - startedMs;
-      for (;;) {
-        const parsed = parseAnswer(rest, isHead);
-        if (parsed === undefined) break;
-        answers.push({ ...parsed.answer, ms });
-        rest = rest.subarray(parsed.length);
+      try {
+        for (;;) {
+          const parsed = parseAnswer(rest, isHead);
+          if (parsed === undefined) break;
+          answers.push({ ...parsed.answer, ms: isSlow ? 0 : ms });
+          rest = rest.subarray(parsed.length);
+        }
+        resolve({ answers, rest, isClosed, ms });
+      } catch (error) {
+        reject(error);
       }
-      resolve({ answers, rest, isClosed, ms });
     }
     function sendNext(): void {
       socket.write(bytes.subarray(sent, sent + size));

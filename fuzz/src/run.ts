@@ -78,6 +78,8 @@ export async function runFuzz(options: FuzzOptions): Promise<FuzzResult> {
       endBytes,
       findings: [
         ...parts.flatMap(({ findings }) => findings),
+        // The short form shares its machine with other tests; the long one has it alone, and no excuse.
+        ...(isLong ? parts.flatMap(({ late }) => late) : []),
         ...(await finalFaults(product, world)),
         ...(endBytes - warmBytes > GROWTH_BYTES_MAX ? [`memory grew by ${megabytes(endBytes - warmBytes)} MB`] : []),
       ],
@@ -111,5 +113,6 @@ function added(a: PartResult, b: PartResult): PartResult {
     slowestMs: Math.max(a.slowestMs, b.slowestMs),
     statuses,
     findings: [...a.findings, ...b.findings],
+    late: [...a.late, ...b.late],
   };
 }
