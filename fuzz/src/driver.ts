@@ -47,13 +47,17 @@ export function driverOf({ seed, product, world, print }: DriverOptions): Drive 
     const late: string[] = [];
     let requests = 0;
     let slowestMs = 0;
+    let slowestCase = from;
     let next = from;
     const startedMs = performance.now();
 
     function note(answer: Answer, judged: Judged, index: number): void {
       if (answer.ms > LATE_MS) late.push(`${part.name} ${index}: answered after ${Math.round(answer.ms)} ms`);
       statuses.set(answer.status, (statuses.get(answer.status) ?? 0) + 1);
-      slowestMs = Math.max(slowestMs, answer.ms);
+      if (answer.ms > slowestMs) {
+        slowestMs = answer.ms;
+        slowestCase = index;
+      }
       const fault = faultOf(answer, judged, standard);
       if (fault !== undefined) throw new Finding(fault);
     }
@@ -127,7 +131,7 @@ export function driverOf({ seed, product, world, print }: DriverOptions): Drive 
     if (ended !== undefined) findings.push(`${part.name}: ${ended}`);
     const seconds = (performance.now() - startedMs) / 1_000;
     print(
-      `${part.name}: ${requests} requests in ${seconds.toFixed(1)} s, slowest ${slowestMs.toFixed(0)} ms, ${summary(statuses)}`,
+      `${part.name}: ${requests} requests in ${seconds.toFixed(1)} s, slowest ${slowestMs.toFixed(0)} ms (case ${slowestCase}), ${summary(statuses)}`,
     );
     return { name: part.name, cases: next - from, requests, seconds, slowestMs, statuses, findings, late };
   };
