@@ -1,5 +1,5 @@
 import type { Answer } from './answer.js';
-import { NoAnswer, openConnection } from './connection.js';
+import { LATE_MS, NoAnswer, openConnection } from './connection.js';
 import type { Judged } from './judge.js';
 import { faultOf } from './judge.js';
 import type { Case, Part } from './part.js';
@@ -19,6 +19,8 @@ export interface PartResult {
   readonly slowestMs: number;
   readonly statuses: ReadonlyMap<number, number>;
   readonly findings: readonly string[];
+  /** Requests that were answered, but after more than five seconds. */
+  readonly late: readonly string[];
 }
 
 export interface DriverOptions {
@@ -42,14 +44,20 @@ export function driverOf({ seed, product, world, print }: DriverOptions): Drive 
   return async (part, from, count) => {
     const statuses = new Map<number, number>();
     const findings: string[] = [];
+    const late: string[] = [];
     let requests = 0;
     let slowestMs = 0;
+    let slowestCase = from;
     let next = from;
     const startedMs = performance.now();
 
-    function note(answer: Answer, judged: Judged): void {
+    function note(answer: Answer, judged: Judged, index: number): void {
+      if (answer.ms > LATE_MS) late.push(`${part.name} ${index}: answered after ${Math.round(answer.ms)} ms`);
       statuses.set(answer.status, (statuses.get(answer.status) ?? 0) + 1);
-      slowestMs = Math.max(slowestMs, answer.ms);
+      if (answer.ms > slowestMs) {
+        slowestMs = answer.ms;
+        slowestCase = index;
+      }
       const fault = faultOf(answer, judged, standard);
       if (fault !== undefined) throw new Finding(fault);
     }
@@ -70,7 +78,7 @@ export function driverOf({ seed, product, world, print }: DriverOptions): Drive 
           try {
             const answer = await connection.exchange(bytes, sent.method === 'HEAD');
             answered = [answer];
-            note(answer, { method: sent.method, target: sent.target, text: () => bytes.toString('utf8') });
+            note(answer, { method: sent.method, target: sent.target, text: () => bytes.toString('utf8') }, index);
             return answer;
           } catch (error) {
             if (!(error instanceof NoAnswer) || error.isHang || bytes.length < CUT_BYTES_MIN) throw error;
@@ -90,7 +98,7 @@ export function driverOf({ seed, product, world, print }: DriverOptions): Drive 
             const outcome = await exchangeRaw({ ...options, port: product.port });
             answered = outcome.answers;
             const text = (): string => options.bytes.toString('latin1');
-            for (const answer of outcome.answers) note(answer, { method: 'GET', target: '/', text });
+            for (const answer of outcome.answers) note(answer, { method: 'GET', target: '/', text }, index);
             return outcome;
           },
           check(claim, otherwise) {
@@ -123,9 +131,9 @@ export function driverOf({ seed, product, world, print }: DriverOptions): Drive 
     if (ended !== undefined) findings.push(`${part.name}: ${ended}`);
     const seconds = (performance.now() - startedMs) / 1_000;
     print(
-      `${part.name}: ${requests} requests in ${seconds.toFixed(1)} s, slowest ${slowestMs.toFixed(0)} ms, ${summary(statuses)}`,
+      `${part.name}: ${requests} requests in ${seconds.toFixed(1)} s, slowest ${slowestMs.toFixed(0)} ms (case ${slowestCase}), ${summary(statuses)}`,
     );
-    return { name: part.name, cases: next - from, requests, seconds, slowestMs, statuses, findings };
+    return { name: part.name, cases: next - from, requests, seconds, slowestMs, statuses, findings, late };
   };
 }
 

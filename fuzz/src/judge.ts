@@ -1,4 +1,5 @@
 import type { Answer } from './answer.js';
+import { onceDecoded } from './request.js';
 
 /** What an answer is held against besides itself. */
 export interface Standard {
@@ -51,7 +52,7 @@ export function faultOf(answer: Answer, judged: Judged, standard: Standard): str
   const foreign = standard.foreign.find((value) => body.includes(value));
   if (foreign !== undefined) return "the answer holds another tenant's value";
   if (status < 300) {
-    const isShown = SHOWS_KEY.test(judged.target) && judged.method === 'POST';
+    const isShown = judged.method === 'POST' && SHOWS_KEY.test(onceDecoded(judged.target));
     const [key] = KEY.exec(body) ?? [];
     return key === undefined || isShown || judged.text().includes(key) ? undefined : 'the answer holds a key';
   }

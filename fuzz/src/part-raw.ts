@@ -1,3 +1,4 @@
+import { HANG_MS } from './connection.js';
 import type { Case, Part } from './part.js';
 import type { Random } from './random.js';
 import { AMBIGUOUS, ODD } from './raw-shapes.js';
@@ -31,7 +32,7 @@ function validRequest(one: Case): Buffer {
   const key = world.side.privateKey;
   return random.pick([
     () => bytesOf(request(key, 'POST', '/tokens', JSON.stringify({ data: { a: world.secretMark } }))),
-    () => bytesOf(request(key, 'GET', '/tokens?size=2')),
+    () => bytesOf(request(world.main.privateKey, 'GET', '/tokens?size=2')),
     () => bytesOf(request(world.side.manageKey, 'PUT', '/tenants/self', '{"name":"Side"}')),
     () => bytesOf(request(undefined, 'GET', '/healthz')),
   ])();
@@ -84,7 +85,13 @@ async function sendPipelined(one: Case): Promise<void> {
   one.count(count - 1);
   const isBroken = random.oneIn(2);
   const bytes = Buffer.concat([...requests, ...(isBroken ? [random.bytes(30)] : [])]);
-  const outcome = await one.raw({ bytes, after: 'settle', wanted: count, pieces: 1 + random.below(5) });
+  const outcome = await one.raw({
+    bytes,
+    after: 'settle',
+    settleMs: HANG_MS / 2,
+    wanted: count,
+    pieces: 1 + random.below(5),
+  });
   one.check(outcome.isClosed, 'the connection was neither answered nor closed');
   one.check(outcome.answers.length <= count + 1, `${outcome.answers.length} answers to ${count} requests`);
   if (!isBroken) one.check(outcome.answers.length === count, `${outcome.answers.length} answers to ${count} requests`);

@@ -81,7 +81,7 @@ async function storeToken(one: Case): Promise<void> {
   const { random, world } = one;
   const data = {
     [nasty(random, 50, true)]: nasty(random, 20_000, true),
-    list: [nasty(random, 500, true), null, -0, 0.1, 1e21, { __proto__: null, constructor: nasty(random, 50, true) }],
+    list: [nasty(random, 500, true), null, -1, 0.1, 1.5e-7, { __proto__: null, constructor: nasty(random, 50, true) }],
     own: world.secretMark,
   };
   const token = {

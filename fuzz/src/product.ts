@@ -3,18 +3,20 @@ import { mkdtemp, open, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { collectGarbage } from './collect-garbage.js';
 
 const MAIN = fileURLToPath(new URL('../../server/dist/main.js', import.meta.url));
 const START_MS = 60_000;
 const START_POLL_MS = 50;
+const REST_MS = 1_000;
 
 /** The product as an operator runs it, in a process and a folder of its own. */
 export interface Product {
   readonly port: number;
   /** Undefined while it runs, else how it ended. */
   ended(): string | undefined;
-  /** Resident memory in bytes. */
-  residentBytes(): Promise<number>;
+  /** Resident memory in bytes, once garbage has been collected and the process has rested. */
+  settledBytes(): Promise<number>;
   logText(): Promise<string>;
   /** Runs a command of the operator on the same data. */
   command(...words: string[]): Promise<string>;
@@ -33,7 +35,10 @@ export async function startProduct(settings: Readonly<Record<string, string>>): 
   };
   // A file, as under a service manager: a pipe would make this process part of what is measured.
   const log = await open(logFile, 'w');
-  const child = spawn(process.execPath, [MAIN, 'serve'], { env, stdio: ['ignore', log.fd, log.fd] });
+  const child = spawn(process.execPath, ['--inspect-port=127.0.0.1:0', MAIN, 'serve'], {
+    env,
+    stdio: ['ignore', log.fd, log.fd],
+  });
   await log.close();
   const gone = new Promise<void>((resolve) => child.once('exit', () => resolve()));
   const ended = (): string | undefined =>
@@ -48,7 +53,11 @@ export async function startProduct(settings: Readonly<Record<string, string>>): 
   return {
     port,
     ended,
-    async residentBytes() {
+    async settledBytes() {
+      if (child.pid === undefined || ended() !== undefined) return 0;
+      await rest();
+      await collectGarbage(child.pid, () => readFile(logFile, 'utf8'));
+      await rest();
       const status = await readFile(`/proc/${child.pid}/status`, 'utf8');
       return Number(/^VmRSS:\s+(\d+) kB/m.exec(status)?.[1] ?? 0) * 1_024;
     },
@@ -61,6 +70,10 @@ export async function startProduct(settings: Readonly<Record<string, string>>): 
       await rm(folder, { recursive: true, force: true });
     },
   };
+}
+
+function rest(): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, REST_MS));
 }
 
 async function portIn(logFile: string, ended: () => string | undefined): Promise<number> {

@@ -11,6 +11,8 @@ export interface RawOptions {
    * answers are there, or soon, for a request that is not whole has none; `end` half-closes and `abort` hangs up at once.
    */
   readonly after: 'wait' | 'settle' | 'end' | 'abort';
+  /** How soon `settle` gives up on an answer. */
+  readonly settleMs?: number;
   /** Answers to wait for before half-closing; one without it. */
   readonly wanted?: number;
   /** Pieces to send it in; one without it. */
@@ -18,6 +20,8 @@ export interface RawOptions {
   /** Milliseconds between the pieces. */
   readonly pauseMs?: number;
   readonly deadlineMs?: number;
+  /** The client takes its time on purpose, so the answer is not late. */
+  readonly isSlow?: boolean;
   readonly isHead?: boolean;
 }
 
@@ -33,8 +37,19 @@ const SETTLE_MS = 200;
 
 /** Puts bytes on a connection of their own and gathers what comes back until the product hangs up. */
 export function exchangeRaw(options: RawOptions): Promise<RawOutcome> {
-  const { port, bytes, after, pieces = 1, pauseMs = 0, deadlineMs = HANG_MS, isHead = false, wanted = 1 } = options;
-  return new Promise((resolve) => {
+  const {
+    port,
+    bytes,
+    after,
+    isSlow = false,
+    pieces = 1,
+    pauseMs = 0,
+    deadlineMs = HANG_MS,
+    isHead = false,
+    wanted = 1,
+    settleMs = SETTLE_MS,
+  } = options;
+  return new Promise((resolve, reject) => {
     const socket = connect({ port, host: '127.0.0.1', noDelay: true, allowHalfOpen: true });
     const chunks: Buffer[] = [];
     const size = Math.max(1, Math.ceil(bytes.length / pieces));
@@ -53,13 +68,17 @@ export function exchangeRaw(options: RawOptions): Promise<RawOutcome> {
       const answers: Answer[] = [];
       let rest = Buffer.concat(chunks);
       const ms = performance.now() - startedMs;
-      for (;;) {
-        const parsed = parseAnswer(rest, isHead);
-        if (parsed === undefined) break;
-        answers.push({ ...parsed.answer, ms });
-        rest = rest.subarray(parsed.length);
+      try {
+        for (;;) {
+          const parsed = parseAnswer(rest, isHead);
+          if (parsed === undefined) break;
+          answers.push({ ...parsed.answer, ms: isSlow ? 0 : ms });
+          rest = rest.subarray(parsed.length);
+        }
+        resolve({ answers, rest, isClosed, ms });
+      } catch (error) {
+        reject(error);
       }
-      resolve({ answers, rest, isClosed, ms });
     }
     function sendNext(): void {
       socket.write(bytes.subarray(sent, sent + size));
@@ -72,7 +91,7 @@ export function exchangeRaw(options: RawOptions): Promise<RawOutcome> {
       clearTimeout(timer);
       timer = setTimeout(() => finish(false), deadlineMs);
       if (after === 'end') socket.end();
-      if (after === 'settle') settling = setTimeout(() => socket.end(), wanted > 1 ? deadlineMs / 2 : SETTLE_MS);
+      if (after === 'settle') settling = setTimeout(() => socket.end(), settleMs);
       if (after === 'abort') setImmediate(() => finish(true));
     }
     socket.on('data', (chunk) => {

@@ -28,6 +28,15 @@ export function request(key: string | undefined, method: string, target: string,
   return { method, target, headers, body };
 }
 
+/** As the product reads a path; what is broken stays as it is. */
+export function onceDecoded(target: string): string {
+  try {
+    return decodeURIComponent(target);
+  } catch {
+    return target;
+  }
+}
+
 /** For people: what cannot be printed is escaped, long runs of one character are counted, credentials are cut. */
 export function show(bytes: Buffer | string): string {
   const text = typeof bytes === 'string' ? bytes : bytes.toString('latin1', 0, 100_000);

@@ -8,7 +8,12 @@ const LAST_OF_BASIC_PLANE = 0xffff;
  * text that is compared or shown is refused when it holds one.
  */
 export function hasForbiddenCharacters(text: string): boolean {
-  return text.includes('\u0000') || !text.isWellFormed();
+  return text.includes('\u0000') || !isWellFormed(text);
+}
+
+/** Holds no half of a surrogate pair. */
+export function isWellFormed(text: string): boolean {
+  return text.isWellFormed();
 }
 
 /** The length a person would count by: an astral character is one. An unpaired surrogate is one as well. */

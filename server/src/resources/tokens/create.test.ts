@@ -37,6 +37,14 @@ describe('POST /tokens', () => {
   const refused = (body: unknown, options = {}) =>
     writesNothing(vault.app, () => vault.send('POST', '/tokens', body, options));
 
+  it('201 for metadata whose names hold line breaks, and every entry comes back', async () => {
+    const metadata = { 'a\nb': '1', '\r': '2', 'c\u2028d\u2029': '3', plain: 'x\ny' };
+    const { id, metadata: made } = await vault.make({ data: 'x', metadata });
+    assert.deepEqual(made, metadata);
+    const { json } = await vault.send('GET', pathOf(id));
+    assert.deepEqual(json.metadata, metadata);
+  });
+
   for (const [type, sample] of Object.entries(SAMPLES)) {
     it(`201 for a ${type}: defaults of its type, the value back for reveal, and masked for others`, async () => {
       const { status, json, headers } = await vault.send('POST', '/tokens', { type, data: sample.data });
@@ -229,6 +237,10 @@ describe('POST /tokens', () => {
       [{ data: 1, search_indexes: [long] }, 'search_indexes[0]'],
       [{ data: 1, fingerprint_expression: '{{ data.none }}' }, 'fingerprint_expression'],
       [{ data: 1, fingerprint_expression: '{{ data | nofilter }}' }, 'fingerprint_expression'],
+      [{ data: 1, fingerprint_expression: 'a\ud800b' }, 'fingerprint_expression'],
+      [{ data: '\udc00', fingerprint_expression: '{{ data }}' }, 'fingerprint_expression'],
+      [{ data: 1, search_indexes: ['\udc00'] }, 'search_indexes[0]'],
+      [{ data: 'a\ud800', search_indexes: ['{{ data | upcase }}'] }, 'search_indexes[0]'],
       [{ data: 1, deduplicate_token: 'true' }, 'deduplicate_token'],
       [{ data: 1, expires_at: '2020-01-01' }, 'expires_at'],
       [{ data: 1, expires_at: 'soon' }, 'expires_at'],

@@ -7,6 +7,9 @@ import { TOKEN_TYPES } from './types/names.js';
 
 const Anything = Type.Unknown({ description: 'Any JSON' });
 
+/** Names of any text. The pattern is spelled out, because the one a plain string gives leaves out names with line breaks. */
+const Metadata = Type.Record(Type.String({ pattern: '^[\\s\\S]*$' }), Type.String());
+
 export const PrivacyBody = named('TokenPrivacy', {
   classification: Type.Enum([...CLASSIFICATIONS]),
   impact_level: Type.Enum([...IMPACT_LEVELS]),
@@ -20,7 +23,7 @@ export const TokenBody = named('Token', {
   data: Type.Optional(Anything),
   mask: Type.Optional(Anything),
   containers: Type.Array(Type.String(), { examples: [['/pci/high/']] }),
-  metadata: Type.Optional(Type.Record(Type.String(), Type.String())),
+  metadata: Type.Optional(Metadata),
   search_indexes: Type.Optional(Type.Array(Type.String())),
   fingerprint_expression: Type.Optional(Type.String()),
   fingerprint: Type.Optional(Type.String()),
@@ -45,7 +48,7 @@ const Written = {
   data: Anything,
   mask: Type.Optional(Type.Unknown({ description: 'Any JSON whose strings may be expressions over `data`' })),
   containers: Type.Optional(Type.Array(Type.String(), { examples: [['/pci/high/']] })),
-  metadata: Type.Optional(Type.Record(Type.String(), Type.String())),
+  metadata: Type.Optional(Metadata),
   search_indexes: Type.Optional(Type.Array(Type.String(), { examples: [['{{ data.number | last4 }}']] })),
   fingerprint_expression: Type.Optional(Type.String({ examples: ['{{ data.number }}'] })),
   deduplicate_token: Type.Optional(Type.Boolean({ description: 'Instead of the setting of the Tenant' })),

@@ -5,6 +5,7 @@ import type { Expressions } from '../../../expressions/expressions.js';
 import { AppError, validationFailed } from '../../../kernel/errors.js';
 import { newId } from '../../../kernel/ids.js';
 import type { Json } from '../../../kernel/json.js';
+import { isWellFormed } from '../../../kernel/text.js';
 import type { NewToken } from '../input/new-token.js';
 import { idFault } from '../input/token-id.js';
 import type { TokenContent } from '../stored/content.js';
@@ -115,6 +116,7 @@ export function fingerprint(preparation: Preparation, content: TokenContent, pat
   const field = `${path}fingerprint_expression`;
   const text = textOf(evaluate(preparation, own, { data, metadata }, field));
   if (text === undefined || text === '') throw validationFailed({ [field]: ['must give a value that is not empty'] });
+  refuseBrokenText(text, field);
   return fingerprintOf(preparation.keys, type, text);
 }
 
@@ -168,7 +170,13 @@ function hashed(
 function indexValue(preparation: Preparation, expression: string, { data }: TokenContent, field: string): string {
   const text = textOf(evaluate(preparation, expression, { data }, field));
   if (text === undefined || text === '') throw validationFailed({ [field]: ['must give one value that is not empty'] });
+  refuseBrokenText(text, field);
   return text;
+}
+
+/** What is hashed goes through UTF-8, where all halves of surrogate pairs are one: different values would be alike. */
+function refuseBrokenText(text: string, field: string): void {
+  if (!isWellFormed(text)) throw validationFailed({ [field]: ['must not give unpaired surrogates'] });
 }
 
 function evaluate(
