@@ -42,6 +42,7 @@ for (const name of names) {
     const result = { date: new Date().toISOString(), machine, rounds: plan.rounds, isQuick, seconds, ...findings };
     if (isWritten) await publish(DOCS, name, result);
   } catch (error) {
+    if (isEnding) break;
     // One part that cannot be measured must not cost the figures of the others; the exit says that it was so.
     failed.push(name);
     process.stderr.write(`${name} is void: ${error instanceof Error ? error.stack : String(error)}\n`);

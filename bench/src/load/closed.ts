@@ -86,7 +86,7 @@ export async function load(options: LoadOptions): Promise<LoadResult> {
   }
 }
 
-export function open(port: number): Promise<Socket> {
+function open(port: number): Promise<Socket> {
   return new Promise((resolve, reject) => {
     const socket = connect(port, '127.0.0.1', () => {
       socket.off('error', reject);

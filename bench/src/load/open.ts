@@ -1,12 +1,14 @@
-import type { Socket } from 'node:net';
+import { connect } from 'node:net';
 import { quantile } from '../statistics.js';
 import { createAnswerReader, isSuccess } from './answers.js';
-import { open } from './closed.js';
 
 export interface OpenLoadOptions {
   readonly port: number;
   readonly requests: readonly string[];
-  /** Each carries one request at a time. A request that finds none free is not sent, and counted as that. */
+  /**
+   * Open from the start and used once, as a proxy would hold them; each carries one request at a time. A request that
+   * finds none free is not sent, and counted as that.
+   */
   readonly connections: number;
   readonly phases: readonly { readonly seconds: number; readonly perSecond: number }[];
 }
@@ -39,6 +41,10 @@ export interface OpenLoadResult {
 const TICK_MS = 2;
 const REFUSALS = new Set([429, 503]);
 const DRAIN_MS = 10_000;
+/** A connection that rested longer may be closed by the server in the moment it is used again. */
+const REST_MS_MAX = 60_000;
+/** Fewer than wait to be accepted without being turned away. */
+const OPENED_AT_ONCE = 100;
 
 interface Tally extends Second {
   readonly okMs: number[];
@@ -53,12 +59,14 @@ export async function openLoad(options: OpenLoadOptions): Promise<OpenLoadResult
   const totalSeconds = options.phases.reduce((sum, { seconds }) => sum + seconds, 0);
   let sent = 0;
   let outstanding = 0;
-  const sockets = await Promise.all(Array.from({ length: options.connections }, () => open(options.port)));
+  let opened = 0;
+  let isMeasured = false;
+  await openAll();
+  isMeasured = true;
   const usedBefore = process.cpuUsage();
   const startedMs = performance.now();
   const elapsed = (): number => (performance.now() - startedMs) / 1_000;
   const now = (): Tally => tallyAt(tallies, Math.floor(elapsed()));
-  for (const socket of sockets) idle.push(connectionOf(socket));
 
   let offered = 0;
   let lastMs = startedMs;
@@ -69,7 +77,7 @@ export async function openLoad(options: OpenLoadOptions): Promise<OpenLoadResult
     lastMs = performance.now();
     for (; offered < wanted; offered += 1) {
       tally.offered += 1;
-      const connection = idle.pop();
+      const connection = free();
       if (connection === undefined) tally.unsent += 1;
       else connection.send(options.requests[sent++ % options.requests.length] ?? '');
     }
@@ -86,11 +94,30 @@ export async function openLoad(options: OpenLoadOptions): Promise<OpenLoadResult
     cpuSeconds: (used.user + used.system) / 1e6,
   };
 
-  function connectionOf(first: Socket): Connection {
-    let socket = first;
-    let sentMs = 0;
-    let isBusy = false;
+  async function openAll(): Promise<void> {
+    while (opened < options.connections) {
+      const wave = Array.from({ length: Math.min(OPENED_AT_ONCE, options.connections - opened) }, openOne);
+      for (const connection of wave) connection.send(options.requests[0] ?? '');
+      while (outstanding > 0) await new Promise((resolve) => setTimeout(resolve, TICK_MS));
+    }
+  }
+
+  function free(): Connection | undefined {
+    for (let connection = idle.pop(); connection !== undefined; connection = idle.pop()) {
+      if (connection.isFresh()) return connection;
+      connection.close();
+    }
+    return opened < options.connections ? openOne() : undefined;
+  }
+
+  function openOne(): Connection {
+    const socket = connect(options.port, '127.0.0.1');
     const answers = createAnswerReader();
+    let sentMs = 0;
+    let restsSinceMs = 0;
+    let isBusy = false;
+    let isClosed = false;
+    opened += 1;
     const connection: Connection = {
       send(request) {
         isBusy = true;
@@ -98,43 +125,36 @@ export async function openLoad(options: OpenLoadOptions): Promise<OpenLoadResult
         sentMs = performance.now();
         socket.write(request);
       },
+      isFresh: () => !isClosed && performance.now() - restsSinceMs < REST_MS_MAX,
+      close: () => socket.destroy(),
     };
-    listen();
+    socket.setNoDelay(true);
+    // The close that follows counts it.
+    socket.on('error', () => {});
+    socket.on('data', (chunk) => {
+      const status = isBusy ? answers.push(chunk) : undefined;
+      if (status === undefined) return;
+      count(status, performance.now() - sentMs);
+      isBusy = false;
+      outstanding -= 1;
+      restsSinceMs = performance.now();
+      if (answers.isLast()) socket.destroy();
+      else idle.push(connection);
+    });
+    socket.on('close', () => {
+      isClosed = true;
+      opened -= 1;
+      if (!isBusy) return;
+      isBusy = false;
+      outstanding -= 1;
+      if (!isMeasured) throw new Error('a connection was lost before the load began');
+      now().lost += 1;
+    });
     return connection;
-
-    function listen(): void {
-      socket.on('error', () => {});
-      socket.on('data', (chunk) => {
-        const status = answers.push(chunk);
-        if (status === undefined) return;
-        count(status, performance.now() - sentMs);
-        isBusy = false;
-        outstanding -= 1;
-        idle.push(connection);
-      });
-      socket.on('close', () => void reopen());
-    }
-
-    async function reopen(): Promise<void> {
-      if (isBusy) {
-        now().lost += 1;
-        outstanding -= 1;
-        isBusy = false;
-      } else {
-        const place = idle.indexOf(connection);
-        if (place !== -1) idle.splice(place, 1);
-      }
-      if (elapsed() >= totalSeconds) return;
-      const opened = await open(options.port).catch(() => undefined);
-      // A server that takes no connection is one fewer to send on; what finds none free is counted.
-      if (opened === undefined) return;
-      socket = opened;
-      listen();
-      idle.push(connection);
-    }
   }
 
   function count(status: number, ms: number): void {
+    if (!isMeasured) return;
     const tally = now();
     if (isSuccess(status)) {
       tally.ok += 1;
@@ -148,6 +168,8 @@ export async function openLoad(options: OpenLoadOptions): Promise<OpenLoadResult
 
 interface Connection {
   send(request: string): void;
+  isFresh(): boolean;
+  close(): void;
 }
 
 /** How many requests are due by a time, over the phases. */

@@ -42,7 +42,7 @@ export function drawPlot(plot: Plot): string {
     x: (value) => LEFT + x.place(value) * (WIDTH - LEFT - RIGHT),
     y: (value) => TOP + (1 - y.place(value)) * PLOT_HEIGHT,
   };
-  return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${WIDTH} ${height}" role="img" aria-label="${escaped(plot.title)}">
+  return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${WIDTH} ${height}" width="${WIDTH}" role="img" aria-label="${escaped(plot.title)}">
   <style>${STYLE}
   </style>
   <text class="title" x="${LEFT}" y="24">${escaped(plot.title)}</text>
