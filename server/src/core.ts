@@ -91,7 +91,8 @@ export function databaseOptions(
 
 function replicaOf({ config, onReplica }: CoreOptions): ReplicaTarget | undefined {
   const url = config.databaseReplicaUrl;
-  return url && { target: { url }, ...(onReplica && { onChange: onReplica }) };
+  // Any host of it will do: none of them takes changes.
+  return url && { target: { url, sessionAttrs: 'any' }, ...(onReplica && { onChange: onReplica }) };
 }
 
 /** Where notices of changes are heard: past a proxy that would keep them, if there is one. */
