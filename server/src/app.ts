@@ -4,6 +4,7 @@ import type { Credential } from './access/credential.js';
 import { backgroundJobs } from './background.js';
 import type { Config } from './config.js';
 import type { Core } from './core.js';
+import { listenTarget } from './core.js';
 import { createExpressions } from './expressions/expressions.js';
 import { createRunOnce } from './http/idempotency.js';
 import { operatorRoutes } from './http/operator-routes.js';
@@ -21,7 +22,7 @@ import type { TenantBody } from './resources/tenants/index.js';
 import { createTenants } from './resources/tenants/index.js';
 import { createOpener } from './resources/tokens/index.js';
 import { tenantApiRoutes } from './resources.js';
-import { listenForChanges } from './storage/changes.js';
+import { listenForChanges, sendEcho } from './storage/changes.js';
 import { createMemory } from './storage/memory.js';
 import { ping } from './storage/readiness.js';
 import type { Metrics } from './telemetry/metrics.js';
@@ -45,6 +46,8 @@ export interface App {
 }
 
 const REMEMBERED_MAX = 10_000;
+const DEAF_WARNING =
+  'notices of changes do not arrive, so nothing is remembered and every request asks the database; behind a proxy that pools connections set STRONGROOM_DATABASE_LISTEN_URL to the server itself';
 
 /** Builds everything once, by hand, and hands each part what it needs. */
 export function createApp(options: AppOptions): App {
@@ -54,7 +57,9 @@ export function createApp(options: AppOptions): App {
   let jobs: JobRunner | undefined;
 
   const changes = listenForChanges({
-    target: core.target,
+    target: listenTarget(config, core.target),
+    sendEcho: (echo) => sendEcho(database, echo),
+    onDeaf: () => log.main.warn(DEAF_WARNING),
     onChange: ({ kind, tenantId }) => {
       tenantMemory.forgetTenant(tenantId);
       if (kind === 'access') {

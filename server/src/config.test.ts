@@ -116,7 +116,7 @@ describe('settings', () => {
   for (const [name, values] of Object.entries(BAD)) {
     it(`78 for a bad ${name}: the message names it, says what is right and never repeats the value`, () => {
       for (const value of values) {
-        const message = faultOf({ STRONGROOM_DATABASE_URL: 'postgres://h/d', [name]: value });
+        const message = faultOf({ STRONGROOM_DATABASE_URL: 'postgres://u@h/d', [name]: value });
         const [line, ...more] = message.split('\n').filter((text) => text.includes(name));
         assert.deepEqual(more, []);
         assert.match(line ?? '', new RegExp(`^ {2}${name} .{15,}`), value);
@@ -140,7 +140,7 @@ describe('settings', () => {
 
   it('78 for a root key given twice, and for a migration address without the one it belongs to', () => {
     assert.match(faultOf({ STRONGROOM_ROOT_KEY: 'a', STRONGROOM_ROOT_KEY_FILE: 'b' }), /both/);
-    assert.match(faultOf({ STRONGROOM_MIGRATION_DATABASE_URL: 'postgres://h/d' }), /needs STRONGROOM_DATABASE_URL/);
+    assert.match(faultOf({ STRONGROOM_MIGRATION_DATABASE_URL: 'postgres://u@h/d' }), /needs STRONGROOM_DATABASE_URL/);
   });
 
   it('78 for limits that are off in production; development may measure', () => {

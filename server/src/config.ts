@@ -2,6 +2,8 @@ import { applicationTypeOfKey, isWellFormedApiKey } from './access/api-key.js';
 import { EXIT, ExitError } from './kernel/exit.js';
 import { Secret } from './kernel/secret.js';
 import { parseTrustedProxies } from './limits/client-address.js';
+import { parseAddress } from './storage/address.js';
+import { readTls } from './storage/tls.js';
 
 const PREFIX_PATTERN = /^[A-Za-z][A-Za-z0-9]{0,19}$/;
 const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
@@ -308,9 +310,7 @@ function headerPrefixes(text: string): readonly string[] {
 
 /** Secret, because it usually holds a password. */
 function postgresUrl(text: string): Secret<string> {
-  if (!/^postgres(ql)?:\/\//.test(text) || !isReadableUrl(text)) {
-    throw new Error('must be an address such as postgres://user:password@host:5432/strongroom.');
-  }
+  readTls(parseAddress(text).tls);
   return new Secret(text);
 }
 

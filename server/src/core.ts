@@ -5,8 +5,9 @@ import { openKeyStore } from './crypto/key-store.js';
 import type { Clock } from './kernel/clock.js';
 import { AppError } from './kernel/errors.js';
 import { EXIT, ExitError } from './kernel/exit.js';
+import { randomNumberBelow } from './kernel/ids.js';
 import type { ConnectionTarget } from './storage/connection.js';
-import type { Database } from './storage/database.js';
+import type { Database, DatabaseOptions } from './storage/database.js';
 import { createDatabase } from './storage/database.js';
 import { migrate } from './storage/migrate.js';
 import type { StorageOptions } from './storage/open-storage.js';
@@ -42,7 +43,12 @@ export async function openCore(options: CoreOptions): Promise<Core> {
   let database: Database | undefined;
   try {
     if (storage.migration && !storage.isJoined) await migrate(storage.migration);
-    database = createDatabase({ target: storage.target, clock, replica: replicaOf(options) });
+    database = createDatabase({
+      target: storage.target,
+      clock,
+      ...databaseOptions(config),
+      replica: replicaOf(options),
+    });
     await refuseOldSchema(database);
     await refusePowerfulLogin(database);
     const { keyStore, warnings } = await openKeyStore(database, rootKeySource(config));
@@ -68,6 +74,24 @@ export async function openCore(options: CoreOptions): Promise<Core> {
 function replicaOf({ config, onReplica }: CoreOptions): ReplicaTarget | undefined {
   const url = config.databaseReplicaUrl;
   return url && { target: { url }, ...(onReplica && { onChange: onReplica }) };
+}
+
+const LANE_BASES = 1_024;
+
+/** What the settings say about connections. The lanes begin anywhere, so that processes count in different slots. */
+export function databaseOptions(
+  config: Config,
+): Required<Pick<DatabaseOptions, 'connections' | 'isPrepared' | 'laneBase'>> {
+  return {
+    connections: { readMax: config.databaseReadConnectionsMax, writeMax: config.databaseWriteConnectionsMax },
+    isPrepared: config.databasePreparedStatements === 'on',
+    laneBase: randomNumberBelow(LANE_BASES),
+  };
+}
+
+/** Where notices of changes are heard: past a proxy that would keep them, if there is one. */
+export function listenTarget(config: Config, target: ConnectionTarget): ConnectionTarget {
+  return config.databaseListenUrl === undefined ? target : { url: config.databaseListenUrl };
 }
 
 export function rootKeySource(config: Config): UnboundRootKeySource {
@@ -96,7 +120,7 @@ export function asExit(error: unknown): unknown {
   if (!(error instanceof AppError) || error.code !== 'storage_unavailable') return error;
   return new ExitError(
     EXIT.unavailable,
-    'The database does not answer, or refuses the login. Check that it runs and that address, login and password are right.',
+    'The database does not answer, refuses the login, or takes no changes. Check that it runs and that address, login, password and certificates are right.',
     error,
   );
 }

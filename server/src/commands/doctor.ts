@@ -1,15 +1,21 @@
 import type { Config } from '../config.js';
 import { readConfig, unknownSettings } from '../config.js';
-import { asExit, rootKeySource, storageOptions } from '../core.js';
+import { asExit, databaseOptions, listenTarget, rootKeySource, storageOptions } from '../core.js';
 import { examineKeys } from '../crypto/key-store.js';
 import { systemClock } from '../kernel/clock.js';
 import { EXIT, ExitError } from '../kernel/exit.js';
+import type { ConnectionTarget } from '../storage/connection.js';
 import type { Database } from '../storage/database.js';
 import { createDatabase } from '../storage/database.js';
 import { holdsCluster } from '../storage/embedded/data-folder.js';
 import { openStorage } from '../storage/open-storage.js';
 import { refuseOldSchema, refusePowerfulLogin } from '../storage/readiness.js';
+import { examineServer, hearsNotices } from '../storage/server-facts.js';
 import type { Command, Output } from './command.js';
+
+const DEAF =
+  'warning  notices: changes of other processes are not heard, so nothing is remembered. Behind a proxy that pools ' +
+  'connections set STRONGROOM_DATABASE_LISTEN_URL to the server itself';
 
 export const doctor: Command = {
   name: 'doctor',
@@ -27,37 +33,48 @@ export const doctor: Command = {
       output.print(`ok       database: none in ${config.dataDir} yet, the first start makes it`);
       return EXIT.ok;
     }
-    return withDatabase(config, (database, source) => examine(output, database, source));
+    return withDatabase(config, (known, target, database) => examine(output, known, target, database));
   },
 };
 
-type Source = ReturnType<typeof rootKeySource>;
-
-async function examine(output: Output, database: Database, source: Source): Promise<number> {
+async function examine(output: Output, config: Config, target: ConnectionTarget, database: Database): Promise<number> {
+  const isByAddress = config.databaseUrl !== undefined;
+  const server = isByAddress ? await check(output, 'server', () => describeServer(target)) : EXIT.ok;
+  if (server !== EXIT.ok) return server;
   const schema = await check(output, 'database', async () => {
     await refuseOldSchema(database);
     await refusePowerfulLogin(database);
     return 'it answers, the schema fits, the login cannot look past row-level security';
   });
   if (schema !== EXIT.ok) return schema;
+  if (isByAddress) {
+    const isHeard = await hearsNotices(listenTarget(config, target), database);
+    output.print(isHeard ? 'ok       notices: changes of other processes are heard' : DEAF);
+  }
   return check(output, 'root key', async () => {
-    const found = await examineKeys(database, source);
+    const found = await examineKeys(database, rootKeySource(config));
     for (const warning of found?.warnings ?? []) output.print(`warning  ${warning}`);
     return found ? `${found.rootKeyId} opens this database` : 'not used yet, the first start seals the database';
   });
 }
 
+async function describeServer(target: ConnectionTarget): Promise<string> {
+  const { version, host, hostsGiven, isEncrypted } = await examineServer(target);
+  const chosen = hostsGiven > 1 ? `${host}, chosen of ${hostsGiven} hosts` : host;
+  return `PostgreSQL ${version} at ${chosen}, TLS ${isEncrypted ? 'on' : 'off'}`;
+}
+
 async function withDatabase(
   config: Config,
-  act: (database: Database, source: Source) => Promise<number>,
+  act: (config: Config, target: ConnectionTarget, database: Database) => Promise<number>,
 ): Promise<number> {
   const quiet = { log: () => {}, onLost: () => {}, mayJoin: true };
   const storage = await openStorage(
     storageOptions({ config, clock: systemClock, command: 'strongroom doctor', ...quiet }),
   );
-  const database = createDatabase({ target: storage.target, clock: systemClock });
+  const database = createDatabase({ target: storage.target, clock: systemClock, ...databaseOptions(config) });
   try {
-    return await act(database, rootKeySource(config));
+    return await act(config, storage.target, database);
   } finally {
     await database.close();
     await storage.close();

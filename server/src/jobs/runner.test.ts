@@ -191,6 +191,33 @@ suite('jobs', () => {
     assert.ok(faults.every((name) => name === 'broken'));
   });
 
+  test('many jobs get along with two connections, one for the lead and one for its step', async () => {
+    const database = createDatabase({
+      target: db.target,
+      clock: systemClock,
+      connections: { readMax: 2, writeMax: 1 },
+    });
+    undo.push(() => database.close());
+    const names = ['a', 'b', 'c', 'd', 'e', 'f', 'g'];
+    const looks = new Map(names.map((name) => [name, 0]));
+    const runner = startJobs({
+      database,
+      jobs: names.map((name) => ({
+        name,
+        restMs: SHORT_REST_MS,
+        step: async () => {
+          await database.lookUp(async () => {});
+          looks.set(name, (looks.get(name) ?? 0) + 1);
+          return 0;
+        },
+      })),
+      onFault: (name, error) => faults.push({ name, error }),
+    });
+    undo.push(() => runner.close());
+    await eventually('each had several turns', () => [...looks.values()].every((count) => count > 3));
+    assert.deepEqual(faults, []);
+  });
+
   test('a database that cannot be reached is a fault of the step, and the job goes on when it is back', async () => {
     const database = openProcess();
     let isDown = true;

@@ -55,6 +55,14 @@ export function startJobs(options: JobRunnerOptions): JobRunner {
     });
   }
 
+  /** A lead holds a connection while its step needs another: several at once could hold all there are. */
+  let lastTurn: Promise<unknown> = Promise.resolve();
+  function inTurn(act: () => Promise<number>): Promise<number> {
+    const turn = lastTurn.then(act);
+    lastTurn = turn.catch(() => {});
+    return turn;
+  }
+
   async function leadOneStep(job: Job): Promise<number> {
     return options.database.system(async (tx) => {
       const [row] = await tx.run(TRY_LEAD, [job.name]);
@@ -67,7 +75,7 @@ export function startJobs(options: JobRunnerOptions): JobRunner {
       let done = 0;
       woken.delete(job.name);
       try {
-        done = await leadOneStep(job);
+        done = await inTurn(async () => (isClosed ? 0 : leadOneStep(job)));
         totals.set(job.name, (totals.get(job.name) ?? 0) + done);
       } catch (error) {
         failures.set(job.name, (failures.get(job.name) ?? 0) + 1);

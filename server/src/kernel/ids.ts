@@ -1,4 +1,4 @@
-import { randomUUID } from 'node:crypto';
+import { randomInt, randomUUID } from 'node:crypto';
 import { createRandomPool } from './random-pool.js';
 
 const randomPart = createRandomPool();
@@ -8,6 +8,11 @@ const LOWER_CASE_UUID_PATTERN = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4
 /** A random identifier (UUID version 4). */
 export function newId(): string {
   return randomUUID();
+}
+
+/** A number from 0 that two processes are unlikely to share. */
+export function randomNumberBelow(limit: number): number {
+  return randomInt(limit);
 }
 
 /** An identifier that sorts by its time of creation (UUID version 7), for append-only tables. */

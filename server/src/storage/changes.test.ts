@@ -8,7 +8,7 @@ import { startPostgresProxy } from '../testing/postgres-proxy.js';
 import type { TestDatabase } from '../testing/test-database.js';
 import { createTestDatabase } from '../testing/test-database.js';
 import type { Change, ChangeListener } from './changes.js';
-import { announce, listenForChanges } from './changes.js';
+import { announce, listenForChanges, sendEcho } from './changes.js';
 import type { Database } from './database.js';
 import { createDatabase } from './database.js';
 
@@ -33,6 +33,7 @@ suite('announcements', () => {
       target: proxy.target,
       onChange: (change) => heard.push(change),
       onGap: () => gaps.push(listener?.isHearing() ?? false),
+      sendEcho: (echo) => sendEcho(database, echo),
     });
   });
   after(async () => {
@@ -148,6 +149,7 @@ suite('announcements', () => {
       target: db.target,
       onChange: () => late.push('change'),
       onGap: () => late.push('gap'),
+      sendEcho: (echo) => sendEcho(database, echo),
     });
     await eventually('it hears', () => short.isHearing());
     await short.close();
@@ -159,7 +161,12 @@ suite('announcements', () => {
 
   test('closed while it connects, it never comes to trust anything', async () => {
     for (let delay = 0; delay < 20; delay += 1) {
-      const early = listenForChanges({ target: db.target, onChange: () => {}, onGap: () => {} });
+      const early = listenForChanges({
+        target: db.target,
+        onChange: () => {},
+        onGap: () => {},
+        sendEcho: (echo) => sendEcho(database, echo),
+      });
       for (let turn = 0; turn < delay; turn += 1) await new Promise(setImmediate);
       await early.close();
       await announceAndHear();

@@ -1,6 +1,9 @@
 import pg from 'pg';
+import { newId } from '../kernel/ids.js';
 import type { ConnectionTarget } from './connection.js';
-import { clientConfig } from './connection.js';
+import { endpointsOf } from './connection.js';
+import type { Database } from './database.js';
+import { checkAlive, checkSession, createHostChoice } from './host-choice.js';
 import type { Tx } from './scope.js';
 import { statement } from './statement.js';
 
@@ -21,12 +24,24 @@ export interface ChangeListenerOptions {
   readonly onChange: (change: Change) => void;
   /** Called when notices may have been missed: everything remembered is void. */
   readonly onGap: () => void;
+  /** Sends a notice over a connection that is not the listening one. */
+  readonly sendEcho: (echo: string) => Promise<void>;
+  readonly onHeard?: () => void;
+  /** Called once, until it hears again, when the connection stands and what is sent does not arrive. */
+  readonly onDeaf?: () => void;
+  /** How often it is proven anew that notices arrive. */
+  readonly echoIntervalMs?: number;
 }
 
 const CHANNEL = 'strongroom_changes';
+const ECHO = 'echo';
+const BOUNDS = { acquireMs: 1_000, statementMs: 400, lockMs: 400 };
 const PING_INTERVAL_MS = 400;
-const PING_TIMEOUT_MS = 400;
 const RECONNECT_DELAY_MS = 250;
+/** Where nothing is heard, connecting anew is the only remedy, and seldom one. */
+const DEAF_DELAY_MS = 1_000;
+const ECHO_INTERVAL_MS = 10_000;
+const ECHO_WAIT_MS = 2_000;
 
 const NOTIFY = statement<{ sent: string }>('notify_change', `SELECT pg_notify('${CHANNEL}', $1)::text AS sent`);
 
@@ -35,57 +50,149 @@ export async function announce(tx: Tx, change: Change): Promise<void> {
   await tx.run(NOTIFY, [`${change.kind}:${change.tenantId}`]);
 }
 
+/** What a listener says to itself, by way of everybody. */
+export async function sendEcho(database: Pick<Database, 'system'>, echo: string): Promise<void> {
+  await database.system((tx) => tx.run(NOTIFY, [`${ECHO}:${echo}`]));
+}
+
+/** One connection from its making to its end. */
+interface Ear {
+  readonly client: pg.Client;
+  /** Something was asked and is not answered yet. */
+  isAsking: boolean;
+  /** The echo that is on its way. */
+  echo: string | undefined;
+  onEcho: () => void;
+  readonly timers: Set<NodeJS.Timeout>;
+}
+
 /**
  * Listens on a connection of its own. A connection that went silent without closing is found by asking it something
  * every few hundred milliseconds, so a change made elsewhere holds here within a second or nothing is remembered.
+ *
+ * Behind a proxy that pools transactions LISTEN succeeds and nothing ever comes. So nothing is trusted before a notice
+ * sent over another connection has arrived, and one is sent again now and then. It counts only if it arrives while
+ * nothing is being asked: such a proxy passes on by luck what comes together with an answer, and nothing else.
  */
 export function listenForChanges(options: ChangeListenerOptions): ChangeListener {
-  let client: pg.Client | undefined;
+  const endpoints = endpointsOf(options.target);
+  const choice = createHostChoice(endpoints, BOUNDS);
+  let ear: Ear | undefined;
   let isHearing = false;
   let isClosed = false;
-  let timer: NodeJS.Timeout | undefined;
+  let wasDeafTold = false;
+  let reconnect: NodeJS.Timeout | undefined;
 
-  function lose(broken: pg.Client): void {
-    if (client !== broken) return;
-    client = undefined;
+  function lose(broken: Ear, delayMs = RECONNECT_DELAY_MS): void {
+    if (ear !== broken) return;
     isHearing = false;
     options.onGap();
-    void broken.end().catch(() => {});
-    if (!isClosed) schedule(() => void connect(), RECONNECT_DELAY_MS);
+    void hangUp();
+    choice.doubt(choice.current());
+    connectIn(delayMs);
   }
 
-  function schedule(act: () => void, delayMs: number): void {
-    clearTimeout(timer);
-    timer = setTimeout(act, delayMs);
+  async function hangUp(): Promise<void> {
+    const last = ear;
+    ear = undefined;
+    for (const timer of last?.timers ?? []) clearTimeout(timer);
+    await last?.client.end().catch(() => {});
+  }
+
+  function connectIn(delayMs: number): void {
+    if (isClosed) return;
+    reconnect = setTimeout(() => void connect(), delayMs);
+    reconnect.unref();
+  }
+
+  function after(delayMs: number, of: Ear, act: () => void): NodeJS.Timeout {
+    const timer = setTimeout(() => {
+      of.timers.delete(timer);
+      if (ear === of) act();
+    }, delayMs);
     timer.unref();
+    of.timers.add(timer);
+    return timer;
   }
 
-  async function keepAsking(asked: pg.Client): Promise<void> {
+  async function keepAsking(asked: Ear): Promise<void> {
+    asked.isAsking = true;
     try {
-      await asked.query('SELECT 1');
-      if (client === asked && !isClosed) schedule(() => void keepAsking(asked), PING_INTERVAL_MS);
+      await checkAlive(asked.client, endpoints.sessionAttrs);
+      asked.isAsking = false;
+      after(PING_INTERVAL_MS, asked, () => void keepAsking(asked));
     } catch {
       lose(asked);
     }
   }
 
-  async function connect(): Promise<void> {
-    const bounds = { acquireMs: 1_000, statementMs: PING_TIMEOUT_MS, lockMs: PING_TIMEOUT_MS };
-    const fresh = new pg.Client({ ...clientConfig(options.target, bounds), query_timeout: PING_TIMEOUT_MS });
-    client = fresh;
-    fresh.on('error', () => lose(fresh));
-    fresh.on('end', () => lose(fresh));
-    fresh.on('notification', (message) => {
-      const [kind, tenantId] = (message.payload ?? '').split(':');
-      if ((kind === 'tenant' || kind === 'access') && tenantId) options.onChange({ kind, tenantId });
-      else options.onGap();
+  async function keepProving(of: Ear): Promise<void> {
+    const echo = newId();
+    const arrived = new Promise<void>((resolve) => {
+      of.onEcho = resolve;
     });
+    of.echo = echo;
     try {
-      await fresh.connect();
-      await fresh.query(`LISTEN ${CHANNEL}`);
+      await options.sendEcho(echo);
+    } catch {
+      // The way out is broken, which says nothing about this connection.
+      after(DEAF_DELAY_MS, of, () => void keepProving(of));
+      return;
+    }
+    const patience = after(ECHO_WAIT_MS, of, () => {
+      if (!wasDeafTold) options.onDeaf?.();
+      wasDeafTold = true;
+      lose(of, DEAF_DELAY_MS);
+    });
+    await arrived;
+    clearTimeout(patience);
+    if (ear !== of) return;
+    if (!isHearing) options.onGap();
+    isHearing = true;
+    wasDeafTold = false;
+    options.onHeard?.();
+    after(options.echoIntervalMs ?? ECHO_INTERVAL_MS, of, () => void keepProving(of));
+  }
+
+  function receive(by: Ear, payload: string): void {
+    const [kind, word] = payload.split(':');
+    if (kind === ECHO && word) {
+      if (word !== by.echo) return;
+      if (by.isAsking) void options.sendEcho(word).catch(() => {});
+      else by.onEcho();
+    } else if ((kind === 'tenant' || kind === 'access') && word) options.onChange({ kind, tenantId: word });
+    else options.onGap();
+  }
+
+  async function connect(): Promise<void> {
+    try {
+      await choice.settle();
+    } catch {
+      connectIn(RECONNECT_DELAY_MS);
+      return;
+    }
+    if (isClosed) return;
+    const config = { ...endpoints.configFor(choice.current(), BOUNDS), query_timeout: BOUNDS.statementMs };
+    const fresh: Ear = {
+      client: new pg.Client(config),
+      isAsking: true,
+      echo: undefined,
+      onEcho: () => {},
+      timers: new Set(),
+    };
+    ear = fresh;
+    fresh.client.on('error', () => lose(fresh));
+    fresh.client.on('end', () => lose(fresh));
+    fresh.client.on('notification', (message) => receive(fresh, message.payload ?? ''));
+    try {
+      await fresh.client.connect();
+      await checkSession(fresh.client, endpoints.sessionAttrs);
+      await fresh.client.query(`LISTEN ${CHANNEL}`);
+      if (ear !== fresh) return;
+      fresh.isAsking = false;
       options.onGap();
-      isHearing = true;
-      await keepAsking(fresh);
+      after(PING_INTERVAL_MS, fresh, () => void keepAsking(fresh));
+      await keepProving(fresh);
     } catch {
       lose(fresh);
     }
@@ -96,11 +203,9 @@ export function listenForChanges(options: ChangeListenerOptions): ChangeListener
     isHearing: () => isHearing,
     async close() {
       isClosed = true;
-      clearTimeout(timer);
-      const last = client;
-      client = undefined;
       isHearing = false;
-      await last?.end().catch(() => {});
+      clearTimeout(reconnect);
+      await hangUp();
     },
   };
 }

@@ -1,13 +1,20 @@
-import pg from 'pg';
+import type pg from 'pg';
 import type { Secret } from '../kernel/secret.js';
+import type { Address, Host, SessionAttrs } from './address.js';
+import { parseAddress, sessionAttrsOf } from './address.js';
 import { translateDriverFault } from './faults.js';
 import type { Role } from './scope.js';
 import { ENTER_SCOPE } from './scope.js';
 import type { Statement, Value } from './statement.js';
+import { createTlsSource } from './tls.js';
 
 /** Where the server is and who signs in. */
 export type ConnectionTarget =
-  | { readonly url: Secret<string> }
+  | {
+      readonly url: Secret<string>;
+      /** Which hosts will do where the address itself says nothing. */
+      readonly sessionAttrs?: SessionAttrs;
+    }
   | { readonly socketDir: string; readonly port: number; readonly user: string; readonly database: string };
 
 export interface TimeBounds {
@@ -20,28 +27,74 @@ export const DEFAULT_TIME_BOUNDS: TimeBounds = { acquireMs: 3_000, statementMs: 
 
 /** Past the server's own bound, so that it fires only when the server does not answer at all. */
 const SILENCE_GRACE_MS = 2_000;
+const APPLICATION_NAME = 'strongroom';
+/** With several hosts a connection may take one attempt, a look at all hosts and another attempt. */
+const ATTEMPTS = 3;
 
-export function clientConfig(target: ConnectionTarget, bounds: TimeBounds): pg.ClientConfig {
-  const address =
-    'url' in target
-      ? { connectionString: target.url.reveal() }
-      : { host: target.socketDir, port: target.port, user: target.user, database: target.database };
+/** The hosts a target names, and how to connect to each. */
+export interface Endpoints {
+  readonly hosts: readonly [Host, ...Host[]];
+  readonly sessionAttrs: SessionAttrs;
+  isEncrypted(host: Host): boolean;
+  configFor(host: Host, bounds: TimeBounds): pg.ClientConfig;
+}
+
+export function endpointsOf(target: ConnectionTarget): Endpoints {
+  if (!('url' in target)) {
+    const { socketDir, port, user, database } = target;
+    return {
+      hosts: [{ host: socketDir, port }],
+      sessionAttrs: 'any',
+      isEncrypted: () => false,
+      configFor: (host, bounds) => ({ ...host, user, database, ssl: false, ...boundConfig(bounds, bounds.acquireMs) }),
+    };
+  }
+  const address = parseAddress(target.url.reveal());
+  const tls = createTlsSource(address.tls);
+  const isEncrypted = ({ host }: Host): boolean => !host.startsWith('/') && address.tls.mode !== 'disable';
   return {
-    ...address,
-    application_name: 'strongroom',
-    connectionTimeoutMillis: bounds.acquireMs,
+    hosts: address.hosts,
+    sessionAttrs: address.sessionAttrs ?? target.sessionAttrs ?? sessionAttrsOf(address),
+    isEncrypted,
+    configFor: (host, bounds) => ({
+      ...host,
+      ...loginConfig(address),
+      ssl: isEncrypted(host) ? tls() : false,
+      ...boundConfig(bounds, attemptMs(address, bounds)),
+      ...(address.applicationName !== undefined && { application_name: address.applicationName }),
+    }),
+  };
+}
+
+/** For a client that needs no choice among hosts. */
+export function clientConfig(target: ConnectionTarget, bounds: TimeBounds): pg.ClientConfig {
+  const { hosts, configFor } = endpointsOf(target);
+  return configFor(hosts[0], bounds);
+}
+
+function attemptMs({ hosts, connectTimeoutMs }: Address, { acquireMs }: TimeBounds): number {
+  const share = hosts.length > 1 ? Math.ceil(acquireMs / ATTEMPTS) : acquireMs;
+  return Math.min(share, connectTimeoutMs ?? share);
+}
+
+function boundConfig(bounds: TimeBounds, connectionTimeoutMillis: number): pg.ClientConfig {
+  return {
+    application_name: APPLICATION_NAME,
+    connectionTimeoutMillis,
     query_timeout: bounds.statementMs + SILENCE_GRACE_MS,
     keepAlive: true,
   };
 }
 
-export function createPool(target: ConnectionTarget, bounds: TimeBounds, connectionsMax: number): pg.Pool {
-  const pool = new pg.Pool({ ...clientConfig(target, bounds), pipeline: true, max: connectionsMax } as pg.PoolConfig);
-  // A connection that breaks tells whoever waits for an answer on it; a connection nobody waits on is simply dropped.
-  const ignore = (): void => {};
-  pool.on('error', ignore);
-  pool.on('connect', (client) => client.on('error', ignore));
-  return pool;
+function loginConfig({ user, password, database }: Address): pg.ClientConfig {
+  return {
+    user,
+    database,
+    // Without this the driver would look for a password in the environment and in files.
+    password:
+      password?.reveal() ??
+      (() => Promise.reject(new Error('the server asks for a password, and the address has none'))),
+  };
 }
 
 /**
@@ -56,15 +109,16 @@ function sendTogether(client: pg.ClientBase): void {
   process.nextTick(() => stream.uncork());
 }
 
-/** Runs a prepared statement; what the driver throws leaves here translated. */
+/** Runs a statement, prepared under its name unless told otherwise; what the driver throws leaves here translated. */
 export async function runStatement<Row>(
   client: pg.ClientBase,
   statement: Statement<Row>,
   values: readonly Value[],
+  isPrepared = true,
 ): Promise<Row[]> {
   sendTogether(client);
   try {
-    const result = await client.query({ name: statement.name, text: statement.text, values: [...values] });
+    const result = await client.query(queryOf(statement, [...values], isPrepared));
     return result.rows as Row[]; // The statement's definition names the columns it selects.
   } catch (error) {
     throw translateDriverFault(error);
@@ -76,25 +130,28 @@ export function openScope(
   client: pg.ClientBase,
   scope: { readonly role: Role; readonly tenants: readonly string[]; readonly isReadOnly: boolean },
   bounds: TimeBounds,
+  isPrepared = true,
 ): Promise<unknown> {
   sendTogether(client);
   // What is only read is read as of one moment, so that a page and its total never contradict each other.
   const begun = client.query(scope.isReadOnly ? 'BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY' : 'BEGIN');
-  const entered = client.query({
-    name: ENTER_SCOPE.name,
-    text: ENTER_SCOPE.text,
-    values: [
-      scope.role,
-      scope.tenants.join(','),
-      String(bounds.statementMs),
-      String(bounds.lockMs),
-      String(bounds.statementMs),
-    ],
-  });
+  const values = [
+    scope.role,
+    scope.tenants.join(','),
+    String(bounds.statementMs),
+    String(bounds.lockMs),
+    String(bounds.statementMs),
+  ];
+  const entered = client.query(queryOf(ENTER_SCOPE, values, isPrepared));
   const opened = Promise.all([begun, entered]).catch((error: unknown) => {
     throw translateDriverFault(error);
   });
   // Awaited by the caller after its own statements, which fail too; until then the rejection is not unhandled.
   opened.catch(() => {});
   return opened;
+}
+
+/** A proxy that pools transactions and does not know names cannot keep a prepared statement for us. */
+function queryOf<Row>({ name, text }: Statement<Row>, values: Value[], isPrepared: boolean): pg.QueryConfig<Value[]> {
+  return isPrepared ? { name, text, values } : { text, values };
 }

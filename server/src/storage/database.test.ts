@@ -6,10 +6,11 @@ import { newId } from '../kernel/ids.js';
 import { INSERT_NOTE, LIST_NOTES, makeNotesTable, storedNotes } from '../testing/notes-table.js';
 import type { TestDatabase } from '../testing/test-database.js';
 import { createTestDatabase } from '../testing/test-database.js';
-import { clientConfig, createPool, DEFAULT_TIME_BOUNDS, openScope } from './connection.js';
+import { clientConfig, DEFAULT_TIME_BOUNDS, openScope } from './connection.js';
 import type { Database } from './database.js';
 import { createDatabase } from './database.js';
 import { sqlStateOf } from './faults.js';
+import { createPool } from './pool.js';
 import type { Tx } from './scope.js';
 import { statement } from './statement.js';
 

@@ -4,10 +4,12 @@ import { storageUnavailable } from '../kernel/errors.js';
 import type { Bulk } from './bulk.js';
 import { createGather } from './bulk.js';
 import type { ConnectionTarget, TimeBounds } from './connection.js';
-import { createPool, DEFAULT_TIME_BOUNDS, openScope, runStatement } from './connection.js';
-import { DriverFault, isAftermath, outcomeUnknown, sqlStateOf, translateDriverFault } from './faults.js';
+import { DEFAULT_TIME_BOUNDS, openScope, runStatement } from './connection.js';
+import { DriverFault, isAftermath, isHostLost, outcomeUnknown, sqlStateOf, translateDriverFault } from './faults.js';
 import type { Member, Work } from './group-commit.js';
 import { createGroupCommit, MemberFailure } from './group-commit.js';
+import type { ConnectionPool } from './pool.js';
+import { createPool, serversOf } from './pool.js';
 import type { ReadOn, ReplicaFigures, ReplicaTarget } from './replica.js';
 import { createReplicaReads } from './replica.js';
 import type { PurgeTx, Role, SystemTx, TenantTx, Tx } from './scope.js';
@@ -18,6 +20,17 @@ export interface DatabaseOptions {
   readonly clock: Clock;
   readonly bounds?: TimeBounds;
   readonly replica?: ReplicaTarget | undefined;
+  readonly connections?: ConnectionBounds;
+  /** False where a proxy cannot keep prepared statements: they then have no names. */
+  readonly isPrepared?: boolean;
+  /** Added to the number of each lane, so that the writers of several processes differ too. */
+  readonly laneBase?: number;
+}
+
+/** Connections of one process at most; each of those that write commits a batch at a time. */
+export interface ConnectionBounds {
+  readonly readMax: number;
+  readonly writeMax: number;
 }
 
 export interface Database {
@@ -42,9 +55,8 @@ export interface Database {
   readonly replicaFigures: () => ReplicaFigures | undefined;
 }
 
-const READ_CONNECTIONS_MAX = 8;
+const DEFAULT_CONNECTIONS: ConnectionBounds = { readMax: 8, writeMax: 2 };
 const SHARED_READS = { flightsMax: 2, rowsMax: 128 };
-const WRITE_LANES = 2;
 const BATCH_MAX = 128;
 const QUEUE_MAX = 10_000;
 const QUEUE_WAIT_MAX_MS = 5_000;
@@ -57,11 +69,13 @@ interface Scope {
 
 export function createDatabase(options: DatabaseOptions): Database {
   const bounds = options.bounds ?? DEFAULT_TIME_BOUNDS;
-  const readers = createPool(options.target, bounds, READ_CONNECTIONS_MAX);
-  const writers = createPool(options.target, bounds, WRITE_LANES);
+  const { connections = DEFAULT_CONNECTIONS, isPrepared = true, laneBase = 0 } = options;
+  const servers = serversOf(options.target, bounds);
+  const readers = createPool(options.target, bounds, connections.readMax, servers);
+  const writers = createPool(options.target, bounds, connections.writeMax, servers);
 
   async function inTransaction<T>(
-    pool: pg.Pool,
+    pool: ConnectionPool,
     scope: Scope,
     work: (run: Tx['run']) => Promise<T>,
     isDurable: boolean,
@@ -76,24 +90,28 @@ export function createDatabase(options: DatabaseOptions): Database {
       throw error;
     });
     let result: T;
-    const opened = openScope(client, scope, bounds);
+    const opened = openScope(client, scope, bounds, isPrepared);
     try {
-      result = await work((statement, values) => runStatement(client, statement, values));
+      result = await work((statement, values) => runStatement(client, statement, values, isPrepared));
       await opened;
     } catch (error) {
-      await rollBack(client);
+      const isLost = isHostLost(error instanceof MemberFailure ? error.cause : error);
+      if (isLost) pool.doubt(client);
+      await rollBack(client, isLost);
       // The scope could not be entered: that is the reason, and what the statements say is only its aftermath.
       if (isAftermath(error)) await opened;
       throw error;
     }
-    if (isDurable) await commit(client);
-    else void commit(client).catch(() => {});
+    const committed = commit(client, () => pool.doubt(client));
+    if (isDurable) await committed;
+    else void committed.catch(() => {});
     return result;
   }
 
-  async function runBatch(members: readonly Member[], lane: number): Promise<unknown[]> {
+  async function runBatch(members: readonly Member[], laneNumber: number): Promise<unknown[]> {
     const tenants = [...new Set(members.map((member) => member.tenantId))];
     const scope: Scope = { role: 'strongroom_app', tenants, isReadOnly: false };
+    const lane = laneBase + laneNumber;
     return inTransaction(
       writers,
       scope,
@@ -116,7 +134,7 @@ export function createDatabase(options: DatabaseOptions): Database {
   const groupCommit = createGroupCommit({
     runBatch,
     clock: options.clock,
-    lanes: WRITE_LANES,
+    lanes: connections.writeMax,
     batchMax: BATCH_MAX,
     queueMax: QUEUE_MAX,
     waitMaxMs: QUEUE_WAIT_MAX_MS,
@@ -143,7 +161,14 @@ export function createDatabase(options: DatabaseOptions): Database {
     );
   const replica =
     options.replica &&
-    createReplicaReads({ replica: options.replica, primary: readers, bounds, clock: options.clock, readOn });
+    createReplicaReads({
+      replica: options.replica,
+      primary: readers,
+      bounds,
+      isPrepared,
+      clock: options.clock,
+      readOn,
+    });
 
   return {
     read: (tenantId, work) => readOn(readers, tenantId, work),
@@ -181,13 +206,15 @@ export function createDatabase(options: DatabaseOptions): Database {
   };
 }
 
-async function commit(client: pg.PoolClient): Promise<void> {
+async function commit(client: pg.PoolClient, onLost: () => void): Promise<void> {
   let done: pg.QueryResult;
   try {
     done = await client.query('COMMIT');
   } catch (error) {
+    const isUnknown = mayHaveCommitted(error);
+    if (isUnknown) onLost();
     client.release(true);
-    throw mayHaveCommitted(error) ? outcomeUnknown(error) : translateDriverFault(error);
+    throw isUnknown ? outcomeUnknown(error) : translateDriverFault(error);
   }
   client.release();
   // The server answers a COMMIT of a failed transaction with ROLLBACK, and that is not an error.
@@ -200,10 +227,10 @@ function mayHaveCommitted(error: unknown): boolean {
   return state === undefined || state.startsWith('57P') || state.startsWith('08');
 }
 
-async function rollBack(client: pg.PoolClient): Promise<void> {
+async function rollBack(client: pg.PoolClient, isLost: boolean): Promise<void> {
   try {
     await client.query('ROLLBACK');
-    client.release();
+    client.release(isLost);
   } catch {
     // The connection is gone and the transaction with it.
     client.release(true);

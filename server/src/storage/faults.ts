@@ -37,13 +37,24 @@ export function isAftermath(error: unknown): boolean {
   return sqlStateOf(error) === '25P02';
 }
 
-const OUTAGE = /^(08|53|57P|58|F0|XX)/;
+const OUTAGE = /^(08|25006|53|57P|58|F0|XX)/;
 
 /** The store itself is in trouble, so that trying the same again at once is no use to anybody. */
 export function isOutage(error: unknown): boolean {
   if (!(error instanceof AppError && error.cause instanceof DriverFault)) return false;
   const state = sqlStateOf(error);
   return state === undefined || OUTAGE.test(state);
+}
+
+/** The server takes no changes any more, or goes down: its connection is of no use to the next who takes it. */
+export function isHostLost(error: unknown): boolean {
+  return sqlStateOf(error) === undefined ? isOutage(error) : isOfNoUse(error);
+}
+
+/** Of a connection that could not be made: a server that answers that it is full or that the login is wrong is alive. */
+export function isOfNoUse(error: unknown): boolean {
+  const state = sqlStateOf(error);
+  return state === undefined || state === '25006' || state.startsWith('57P');
 }
 
 export function isUniqueViolation(error: unknown): boolean {

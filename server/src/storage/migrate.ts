@@ -1,8 +1,9 @@
-import pg from 'pg';
+import type pg from 'pg';
 import { EXIT, ExitError } from '../kernel/exit.js';
 import type { ConnectionTarget } from './connection.js';
-import { clientConfig, DEFAULT_TIME_BOUNDS } from './connection.js';
+import { DEFAULT_TIME_BOUNDS, endpointsOf } from './connection.js';
 import { isOutage, translateDriverFault } from './faults.js';
+import { connectToFitting } from './host-choice.js';
 import type { Migration } from './migrations.js';
 import { readMigrations } from './migrations.js';
 
@@ -24,9 +25,7 @@ export const MIGRATION_BOUNDS = { ...DEFAULT_TIME_BOUNDS, statementMs: 3_600_000
 /** Brings the schema up to date and returns the names applied. Two processes at once take turns; a crash loses nothing. */
 export async function migrate(options: MigrateOptions): Promise<string[]> {
   const migrations = await readMigrations();
-  const client = new pg.Client(clientConfig(options.owner, MIGRATION_BOUNDS));
-  client.on('error', () => {});
-  await client.connect().catch((error: unknown) => {
+  const { client } = await connectToFitting(endpointsOf(options.owner), MIGRATION_BOUNDS).catch((error: unknown) => {
     throw new ExitError(EXIT.unavailable, 'The database cannot be reached with the owner address.', error);
   });
   try {

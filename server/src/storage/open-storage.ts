@@ -1,5 +1,6 @@
 import { EXIT, ExitError } from '../kernel/exit.js';
 import type { Secret } from '../kernel/secret.js';
+import { parseAddress } from './address.js';
 import type { ConnectionTarget } from './connection.js';
 import type { ServerAddress } from './embedded/embedded-server.js';
 import { startEmbeddedServer } from './embedded/embedded-server.js';
@@ -62,7 +63,7 @@ function embedded({ socketDir, port, database, ownerRole }: ServerAddress): Pick
 }
 
 function byAddress(url: Secret<string>, ownerUrl: Secret<string> | undefined): Storage {
-  const login = decodeURIComponent(new URL(url.reveal()).username);
+  const login = parseAddress(url.reveal()).user;
   return {
     target: { url },
     isJoined: false,

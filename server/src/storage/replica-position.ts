@@ -62,15 +62,19 @@ const CHECK_REPLAY = statement<{
 
 export const FIND_PLACE = statement<{ place: string }>('find_place', `SELECT ${PLACE} AS place`);
 
-export async function findPosition(primary: pg.ClientBase): Promise<Position> {
-  const [found] = await runStatement(primary, FIND_POSITION, []);
+export async function findPosition(primary: pg.ClientBase, isPrepared: boolean): Promise<Position> {
+  const [found] = await runStatement(primary, FIND_POSITION, [], isPrepared);
   if (!found) throw new Error('assertion failed: the primary has no position');
   return found;
 }
 
 /** Says where it is if it has replayed up to the position, undefined if not yet. Throws if it never will. */
-export async function checkReplay(replica: pg.ClientBase, position: Position): Promise<string | undefined> {
-  const [found] = await runStatement(replica, CHECK_REPLAY, [position.lsn]);
+export async function checkReplay(
+  replica: pg.ClientBase,
+  position: Position,
+  isPrepared: boolean,
+): Promise<string | undefined> {
+  const [found] = await runStatement(replica, CHECK_REPLAY, [position.lsn], isPrepared);
   if (!found?.is_replica) throw new ReplicaUnfit('promoted');
   if (found.identity !== position.identity) throw new ReplicaUnfit('other_server');
   if (found.timeline !== position.timeline) throw new ReplicaUnfit('other_timeline');

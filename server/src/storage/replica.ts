@@ -3,8 +3,9 @@ import type pg from 'pg';
 import type { Clock } from '../kernel/clock.js';
 import { AppError, storageUnavailable } from '../kernel/errors.js';
 import type { ConnectionTarget, TimeBounds } from './connection.js';
-import { createPool } from './connection.js';
 import { DriverFault, isConflict, isOutage, sqlStateOf } from './faults.js';
+import type { ConnectionPool } from './pool.js';
+import { createPool } from './pool.js';
 import type { ReplicaChange, ReplicaFault } from './replica-health.js';
 import { createReplicaHealth } from './replica-health.js';
 import type { Position } from './replica-position.js';
@@ -31,7 +32,7 @@ export interface ReplicaReads {
 
 /** Runs `prepare` on a connection of the pool, then `work` in a tenant's read-only transaction on the same one. */
 export type ReadOn = <T>(
-  pool: pg.Pool,
+  pool: ConnectionPool,
   tenantId: string,
   work: (tx: TenantTx) => Promise<T>,
   prepare?: (client: pg.ClientBase) => Promise<void>,
@@ -49,14 +50,15 @@ const PASSING: readonly ReplicaFault[] = ['resting', 'conflict', 'cancelled', 'm
 
 export function createReplicaReads(options: {
   readonly replica: ReplicaTarget;
-  readonly primary: pg.Pool;
+  readonly primary: ConnectionPool;
   readonly bounds: TimeBounds;
+  readonly isPrepared: boolean;
   readonly clock: Clock;
   readonly readOn: ReadOn;
 }): ReplicaReads {
-  const { primary, readOn } = options;
+  const { primary, readOn, isPrepared } = options;
   const pool = createPool(options.replica.target, { ...options.bounds, acquireMs: ACQUIRE_MS }, CONNECTIONS_MAX);
-  const askPosition = shareNext(() => onConnection(primary, findPosition));
+  const askPosition = shareNext(() => onConnection(primary, (client) => findPosition(client, isPrepared)));
   const fallbacks = new Map<string, number>();
   let reads = 0;
 
@@ -66,7 +68,7 @@ export function createReplicaReads(options: {
     async probe() {
       try {
         const position = await askPosition();
-        await onConnection(pool, (client) => caughtUp(client, position));
+        await onConnection(pool, (client) => caughtUp(client, position, isPrepared));
         return undefined;
       } catch (error) {
         return faultOf(error) ?? 'refused';
@@ -91,7 +93,7 @@ export function createReplicaReads(options: {
       async (client) => {
         // Those that waited for a connection while another found out need not find out again.
         if (!health.isServing()) throw new ReplicaUnfit('resting');
-        place = await caughtUp(client, position);
+        place = await caughtUp(client, position, isPrepared);
       },
     );
   }
@@ -142,10 +144,10 @@ export function createReplicaReads(options: {
 }
 
 /** Waits a little for the replica to catch up, and says where it then is. */
-async function caughtUp(client: pg.ClientBase, position: Position): Promise<string> {
+async function caughtUp(client: pg.ClientBase, position: Position, isPrepared: boolean): Promise<string> {
   for (const restMs of [0, ...RESTS_MS]) {
     if (restMs > 0) await pause(restMs);
-    const place = await answerOf(checkReplay(client, position));
+    const place = await answerOf(checkReplay(client, position, isPrepared));
     if (place !== undefined) return place;
   }
   throw new ReplicaUnfit('behind');
@@ -166,7 +168,7 @@ async function answerOf<T>(answer: Promise<T>): Promise<T> {
   }
 }
 
-async function onConnection<T>(pool: pg.Pool, act: (client: pg.ClientBase) => Promise<T>): Promise<T> {
+async function onConnection<T>(pool: ConnectionPool, act: (client: pg.ClientBase) => Promise<T>): Promise<T> {
   const client = await pool.connect().catch((error: unknown) => {
     throw storageUnavailable(new DriverFault(error));
   });

@@ -7,6 +7,7 @@ import { createApp } from '../app.js';
 import { operatorAct } from '../audit/entry.js';
 import { ensureLogPartitions } from '../audit/partitions.js';
 import { readConfig } from '../config.js';
+import { databaseOptions } from '../core.js';
 import type { KeyStore } from '../crypto/key-store.js';
 import { openKeyStore } from '../crypto/key-store.js';
 import { generateRootKey } from '../crypto/root-key.js';
@@ -105,7 +106,7 @@ export async function startTestApp(options: TestAppOptions = {}): Promise<TestAp
   });
   const log = createProcessLog({ level: config.logLevel, destination });
   const replica = options.replica && { target: options.replica, onChange: replicaObserver(log) };
-  const database = createDatabase({ target, clock, replica });
+  const database = createDatabase({ target, clock, ...databaseOptions(config), replica });
   const { keyStore } = await openKeyStore(database, { value: rootKey, isProduction: false });
   await ensureLogPartitions(database, clock.nowMs());
   const metrics = createMetrics();
