@@ -1,9 +1,10 @@
-import pg from 'pg';
+import type pg from 'pg';
 import { EXIT, ExitError } from '../kernel/exit.js';
 import type { ConnectionTarget } from './connection.js';
-import { clientConfig } from './connection.js';
+import { endpointsOf } from './connection.js';
 import type { DistributionStep, SchemaTable } from './distribution-plan.js';
 import { planDistribution } from './distribution-plan.js';
+import { connectToFitting } from './host-choice.js';
 import { LOCK_NAME, MIGRATION_BOUNDS } from './migrate.js';
 
 /** Refuses a server that cannot distribute tables, before anything is changed on it. */
@@ -75,9 +76,7 @@ async function readTables(client: pg.Client): Promise<SchemaTable[]> {
 }
 
 async function asOwner<T>(owner: ConnectionTarget, act: (client: pg.Client) => Promise<T>): Promise<T> {
-  const client = new pg.Client(clientConfig(owner, MIGRATION_BOUNDS));
-  client.on('error', () => {});
-  await client.connect().catch((error: unknown) => {
+  const { client } = await connectToFitting(endpointsOf(owner), MIGRATION_BOUNDS).catch((error: unknown) => {
     throw new ExitError(EXIT.unavailable, 'The database cannot be reached with the owner address.', error);
   });
   try {

@@ -51,8 +51,8 @@ const PASSING: readonly ReplicaFault[] = ['resting', 'conflict', 'cancelled', 'm
 export function createReplicaReads(options: {
   readonly replica: ReplicaTarget;
   readonly primary: ConnectionPool;
-  readonly isPrepared: boolean;
   readonly bounds: TimeBounds;
+  readonly isPrepared: boolean;
   readonly clock: Clock;
   readonly readOn: ReadOn;
 }): ReplicaReads {
