@@ -5,7 +5,7 @@ import { AppError } from '../kernel/errors.js';
 import { newId } from '../kernel/ids.js';
 import { scopesOf } from '../limits/catalogue.js';
 import type { TrustedProxies } from '../limits/client-address.js';
-import { clientAddressOf } from '../limits/client-address.js';
+import { createClientAddressReader } from '../limits/client-address.js';
 import { rateLimitHeaders } from '../limits/headers.js';
 import type { RateCounter, Refusal, Verdict } from '../limits/rate-counter.js';
 import { ALLOWED } from '../limits/rate-counter.js';
@@ -38,12 +38,13 @@ const TRACE_ID = /^[\x21-\x7e]{1,200}$/;
 export function createGate(options: GateOptions): Gate {
   const { clock, rateCounter } = options;
   const readOwnHeaders = createOwnHeaders(options.headerPrefixes);
+  const readClientAddress = createClientAddressReader(options.trustedProxies);
 
   return {
     identify(request) {
       const headers = readOwnHeaders(request.rawHeaders);
       const peer = request.socket.remoteAddress ?? '';
-      const address = clientAddressOf(peer, headers.forwardedFor, options.trustedProxies);
+      const address = readClientAddress(peer, headers.forwardedFor);
       return {
         traceId: acceptedTraceId(headers.traceId) ?? newId(),
         headers,

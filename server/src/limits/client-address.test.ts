@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { clientAddressOf, parseTrustedProxies } from './client-address.js';
+import { clientAddressOf, createClientAddressReader, parseTrustedProxies } from './client-address.js';
 
 const NOBODY = parseTrustedProxies([]);
 const PROXIES = parseTrustedProxies(['loopback', 'private', '198.51.100.7']);
@@ -165,4 +165,13 @@ test('a malformed entry in the list of proxies is named by its place', () => {
     );
   }
   assert.throws(() => parseTrustedProxies(Array(1_025).fill('10.0.0.1')), /at most 1024 entries/);
+});
+
+test('what is remembered of peers changes no answer, also past the number that is remembered', () => {
+  const read = createClientAddressReader(PROXIES);
+  const peers = Array.from({ length: 2_500 }, (_, n) => `192.0.${n >> 8}.${n & 255}`);
+  for (const peer of [...peers, ...peers, PROXY, '::1', 'nonsense']) {
+    assert.deepEqual(read(peer, undefined), clientAddressOf(peer, undefined, PROXIES));
+    assert.deepEqual(read(peer, '203.0.113.9'), clientAddressOf(peer, '203.0.113.9', PROXIES));
+  }
 });

@@ -59,6 +59,24 @@ export function clientAddressOf(
   return describe(lastBelievable(address, xForwardedFor, trusted));
 }
 
+export type ReadClientAddress = (peer: string, xForwardedFor: string | undefined) => ClientAddress;
+
+const PEERS_REMEMBERED_MAX = 1_000;
+
+/** The same peers ask again and again; what their address reads as is worked out once. */
+export function createClientAddressReader(trusted: TrustedProxies): ReadClientAddress {
+  const direct = new Map<string, ClientAddress>();
+  return (peer, xForwardedFor) => {
+    if (xForwardedFor !== undefined) return clientAddressOf(peer, xForwardedFor, trusted);
+    const known = direct.get(peer);
+    if (known !== undefined) return known;
+    const address = clientAddressOf(peer, undefined, trusted);
+    if (direct.size >= PEERS_REMEMBERED_MAX) direct.clear();
+    direct.set(peer, address);
+    return address;
+  };
+}
+
 function lastBelievable(peer: IpAddress, header: string, trusted: TrustedProxies): IpAddress {
   const entries = header.slice(-FORWARDED_CHARACTERS_MAX).split(',');
   // A header cut to its tail begins in the middle of an entry, which could read as another address.
