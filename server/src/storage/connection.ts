@@ -7,6 +7,7 @@ import type { Role } from './scope.js';
 import { ENTER_SCOPE } from './scope.js';
 import type { Statement, Value } from './statement.js';
 import { createTlsSource } from './tls.js';
+import { VALUE_TYPES } from './value-types.js';
 
 /** Where the server is and who signs in. */
 export type ConnectionTarget =
@@ -90,6 +91,7 @@ function boundConfig(bounds: TimeBounds, connectionTimeoutMillis: number): pg.Cl
     connectionTimeoutMillis,
     query_timeout: bounds.statementMs + SILENCE_GRACE_MS,
     keepAlive: true,
+    types: VALUE_TYPES,
   };
 }
 

@@ -5,8 +5,8 @@ import { Overtaken } from '../../storage/faults.js';
 import type { SystemTx, TenantTx } from '../../storage/scope.js';
 import type { Value } from '../../storage/statement.js';
 import { statement } from '../../storage/statement.js';
-import type { TokenRow } from './stored/row.js';
-import { TOKEN_COLUMNS } from './stored/row.js';
+import type { SentRow, TokenRow } from './stored/row.js';
+import { received, SENT_COLUMNS, TOKEN_COLUMNS } from './stored/row.js';
 import { splitTerms } from './stored/terms.js';
 
 /** Where a bulk statement stands when several are due: claims, tokens, what hangs on them, then looking. */
@@ -27,8 +27,8 @@ function nameOf(tenantId: string, id: string): string {
   return `${tenantId}${id}`;
 }
 
-function byKey(rows: readonly TokenRow[]): FoundTokens {
-  const found = new Map(rows.map((row) => [nameOf(row.tenant_id, row.id), row]));
+function byKey(rows: readonly SentRow[]): FoundTokens {
+  const found = new Map(rows.map((row) => [nameOf(row.tenant_id, row.id), received(row)]));
   return { get: ({ tenantId, id }) => found.get(nameOf(tenantId, id)) };
 }
 
@@ -42,11 +42,11 @@ function keyColumns(keys: readonly TokenKey[]): Value[] {
 /** A range of one id, in order: only the primary key gives that, whatever the server believes about the table. */
 const BY_KEY = 't.tenant_id = given.tenant_id AND t.id >= given.id AND t.id <= given.id';
 
-function findTokens(name: string, lock: string): Bulk<TokenKey, TokenRow, FoundTokens> {
+function findTokens(name: string, lock: string): Bulk<TokenKey, SentRow, FoundTokens> {
   return {
     statement: statement(
       name,
-      `SELECT ${TOKEN_COLUMNS} FROM unnest($1::uuid[], $2::text[]) AS given (tenant_id, id)
+      `SELECT ${SENT_COLUMNS} FROM unnest($1::uuid[], $2::text[]) AS given (tenant_id, id)
        CROSS JOIN LATERAL (SELECT ${TOKEN_COLUMNS} FROM tokens AS t
                            WHERE ${BY_KEY} ORDER BY t.id LIMIT 1 ${lock}) AS t`,
     ),

@@ -1,8 +1,8 @@
 import { READ_IN_ORDER } from '../../../storage/in-order.js';
 import type { TenantTx } from '../../../storage/scope.js';
 import { statement } from '../../../storage/statement.js';
-import type { TokenRow } from '../stored/row.js';
-import { TOKEN_COLUMNS } from '../stored/row.js';
+import type { SentRow, TokenRow } from '../stored/row.js';
+import { received, SENT_COLUMNS, TOKEN_COLUMNS } from '../stored/row.js';
 import type { Condition } from './condition.js';
 import type { Parts, Place } from './found-queries.js';
 import { ORDER, partsOf, tokensFound } from './found-queries.js';
@@ -36,10 +36,10 @@ export async function findTokens(tx: TenantTx, search: Search & Page): Promise<T
   const offsetAt = parts.parameters.add(offset, 'bigint');
   const found = tokensFound(parts, TOKEN_COLUMNS, `${ORDER} LIMIT ${limitAt} + ${offsetAt}`);
   const distinct = parts.isRepeating ? `DISTINCT ON (${KEYS}) ` : '';
-  const text = `SELECT ${distinct}${TOKEN_COLUMNS} FROM (${found}) AS t ${ORDER} LIMIT ${limitAt} OFFSET ${offsetAt}`;
-  const find = statement<TokenRow>(nameOf('find_tokens', parts, plan), text);
+  const text = `SELECT ${distinct}${SENT_COLUMNS} FROM (${found}) AS t ${ORDER} LIMIT ${limitAt} OFFSET ${offsetAt}`;
+  const find = statement<SentRow>(nameOf('find_tokens', parts, plan), text);
   const [, rows] = await Promise.all([tx.run(READ_IN_ORDER, []), tx.run(find, parts.parameters.values)]);
-  return rows;
+  return rows.map(received);
 }
 
 /**
