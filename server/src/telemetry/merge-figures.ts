@@ -13,7 +13,11 @@ interface Family {
 /** Of a process, not of the service: a sum would hide the one that grows. */
 const OF_ONE_PROCESS = /^strongroom_process_/;
 /** Claims that hold for the node only if they hold for every process. */
-const CLAIMS: readonly string[] = ['strongroom_changes_heard', 'strongroom_rate_store_up'];
+const CLAIMS: readonly string[] = [
+  'strongroom_changes_heard',
+  'strongroom_rate_store_up',
+  'strongroom_replica_serving',
+];
 
 export function noFigures(): Figures {
   return { families: new Map() };
