@@ -41,7 +41,7 @@ const DEFAULTS = {
   includedMonthlyActiveTokens: 1000,
   tokensPerRequestMax: 100,
   metricsHost: '127.0.0.1',
-  requestsInFlightMax: 1000,
+  requestsInFlightMax: 256,
   sessionGrants: 'held',
   logLevel: 'info',
 };

@@ -196,7 +196,7 @@ export const SETTINGS = {
   }),
   requestsInFlightMax: setting({
     name: 'STRONGROOM_REQUESTS_IN_FLIGHT_MAX',
-    fallback: '1000',
+    fallback: '256',
     about: 'Requests one process works on at once; past it the answer is 503 `overloaded`',
     parse: integerBetween(1, 100_000),
   }),

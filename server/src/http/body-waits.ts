@@ -1,4 +1,4 @@
-import { overloaded } from './gate.js';
+import { overloaded } from './problem.js';
 
 /** Requests whose body is still on its way. */
 export interface BodyWaits {

@@ -29,7 +29,8 @@ export interface Gate {
   /** Counts the request in every limit it matches, and says whether it may go on. */
   count(request: IncomingMessage, context: RequestContext, pathname: string): Verdict | Promise<Verdict>;
   /** Throws unless the request may enter. */
-  admit(request: IncomingMessage, context: RequestContext, verdict: Verdict, inFlight: number): void;
+  admit(request: IncomingMessage, context: RequestContext, verdict: Verdict): void;
+  isFull(inFlight: number): boolean;
 }
 
 const TRACE_ID = /^[\x21-\x7e]{1,200}$/;
@@ -60,9 +61,9 @@ export function createGate(options: GateOptions): Gate {
       if (rateCounter === undefined) return ALLOWED;
       return rateCounter.check(context.limitKey, scopesOf(request.method ?? 'GET', pathname, false));
     },
-    admit(request, context, verdict, inFlight) {
+    isFull: (inFlight) => inFlight > options.inFlightMax,
+    admit(request, context, verdict) {
       if (!verdict.isAllowed) throw rateLimited(verdict);
-      if (inFlight > options.inFlightMax) throw overloaded();
       refuseHostile(request, context.headers);
     },
   };
@@ -77,15 +78,4 @@ function rateLimited(refusal: Refusal): AppError {
   const headers = rateLimitHeaders(refusal);
   const detail = `Too many requests from this address. Wait ${headers['Retry-After']} second(s), then go on.`;
   return new AppError('rate_limited', detail, { headers });
-}
-
-/** Made once: when there is too much to do, each refusal must cost next to nothing. */
-const OVERLOADED = new AppError(
-  'overloaded',
-  'Too many requests are being worked on. Nothing was done; try again shortly.',
-  { headers: { 'Retry-After': '1' } },
-);
-
-export function overloaded(): AppError {
-  return OVERLOADED;
 }

@@ -13,6 +13,7 @@ export interface OwnHeaders {
   readonly forwardedFor: string | undefined;
   readonly expect: string | undefined;
   readonly transferEncoding: string | undefined;
+  readonly contentLength: string | undefined;
   /** Size of the whole block as it arrived. */
   readonly bytes: number;
   readonly hasHost: boolean;
@@ -32,7 +33,15 @@ interface Known {
   readonly isSingle: boolean;
 }
 
-const OTHER_NAMES = ['host', 'content-type', 'x-forwarded-for', 'expect', 'transfer-encoding', 'upgrade'];
+const OTHER_NAMES = [
+  'host',
+  'content-type',
+  'x-forwarded-for',
+  'expect',
+  'transfer-encoding',
+  'content-length',
+  'upgrade',
+];
 /** What every header takes on the wire besides its name and value. */
 const SEPARATOR_BYTES = 4;
 const SINGLE = new Set(['host', 'content-type', 'api-key']);
@@ -67,6 +76,7 @@ export function createOwnHeaders(prefixes: readonly string[]): ReadOwnHeaders {
     let forwardedFor: string | undefined;
     let expect: string | undefined;
     let transferEncoding: string | undefined;
+    let contentLength: string | undefined;
     let hasHost = false;
     let hasUpgrade = false;
     for (let index = 0; index < raw.length; index += 2) {
@@ -96,6 +106,7 @@ export function createOwnHeaders(prefixes: readonly string[]): ReadOwnHeaders {
           idempotencyKeyRank = known.rank;
         }
       } else if (known.name === 'host') hasHost = true;
+      else if (known.name === 'content-length') contentLength = value;
       else if (known.name === 'upgrade') hasUpgrade = true;
       else if (known.name === 'x-forwarded-for') forwardedFor = isAgain ? `${forwardedFor}, ${value}` : value;
       else if (known.name === 'expect') expect = isAgain ? `${expect}, ${value}` : value;
@@ -110,6 +121,7 @@ export function createOwnHeaders(prefixes: readonly string[]): ReadOwnHeaders {
       forwardedFor,
       expect,
       transferEncoding,
+      contentLength,
       hasHost,
       hasUpgrade,
       repeated,

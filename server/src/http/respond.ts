@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { RequestContext } from './context.js';
-import { problemOf } from './problem.js';
+import { overloaded, problemOf } from './problem.js';
 
 /** Sends answers. Every request ends in exactly one call of one of these. */
 export interface Responder {
@@ -8,6 +8,8 @@ export interface Responder {
   empty(exchange: Exchange, status: number, headers: readonly string[]): void;
   file(exchange: Exchange, headers: readonly string[], content: string | Buffer): void;
   problem(exchange: Exchange, error: unknown): void;
+  /** Says that there is too much to do, at as little cost as an answer can have. */
+  overloaded(exchange: Exchange): void;
 }
 
 export interface Exchange {
@@ -19,6 +21,8 @@ export interface Exchange {
 export type OnAnswered = (exchange: Exchange, status: number) => void;
 
 const ALWAYS = ['Cache-Control', 'no-store', 'X-Content-Type-Options', 'nosniff', 'Access-Control-Allow-Origin', '*'];
+/** Stands for a trace id in an answer that is written beforehand. */
+const TRACE_ID_HERE = 'trace-id';
 const EXPOSED = 'RateLimit, RateLimit-Policy, Retry-After, Location';
 
 /** Headers go out as one flat list in one call: set one by one they would cost as much as the rest of the request. */
@@ -42,7 +46,7 @@ export function createResponder(onAnswered: OnAnswered, isClosing: () => boolean
     if (body !== undefined) headers.push('Content-Length', `${bytes}`);
     // A client that keeps its connection busy would otherwise keep a stopping server alive; and behind an answer that did
     // not wait for its request's body, nobody could tell where the next request begins.
-    const isLast = isClosing() || exchange.context.headers.hasUpgrade || isBodyOutstanding(exchange.request, status);
+    const isLast = isClosing() || exchange.context.headers.hasUpgrade || isBodyOutstanding(exchange, status);
     if (isLast) headers.push('Connection', 'close');
     response.writeHead(status, headers);
     // As long in bytes as in characters, it is plain ASCII, which leaves the process without being re-encoded.
@@ -50,7 +54,19 @@ export function createResponder(onAnswered: OnAnswered, isClosing: () => boolean
     onAnswered(exchange, status);
   }
 
+  // The same problem as any other, written once; only the trace id is the request's own.
+  const refusal = problemOf(overloaded(), { traceId: TRACE_ID_HERE, prefix: '' });
+  const refusalHeaders = Object.entries(refusal.headers).flat();
+  const [beforeTraceId = '', afterTraceId = ''] = refusal.body.split(JSON.stringify(TRACE_ID_HERE));
+
   return {
+    overloaded(exchange) {
+      const { context, request } = exchange;
+      if (!request.complete) dump(request);
+      const headers = headersFor(context);
+      headers.push(...refusalHeaders);
+      send(exchange, refusal.status, headers, beforeTraceId + JSON.stringify(context.traceId) + afterTraceId);
+    },
     json(exchange, status, body, extra) {
       const headers = headersFor(exchange.context);
       headers.push('Content-Type', 'application/json');
@@ -75,9 +91,18 @@ export function createResponder(onAnswered: OnAnswered, isClosing: () => boolean
 /** A body this small is read and thrown away, which costs less than a new connection for the next try. */
 const DISCARDED_BYTES_MAX = 65_536;
 
-function isBodyOutstanding({ method, complete, headers }: IncomingMessage, status: number): boolean {
+function isBodyOutstanding({ request, context }: Exchange, status: number): boolean {
+  const { method, complete } = request;
   if (complete || method === 'GET' || method === 'HEAD') return false;
   const isTooMuch = status === 429 || status === 503;
-  const bytes = Number(headers['content-length'] ?? 0);
-  return headers['transfer-encoding'] !== undefined || bytes > (isTooMuch ? DISCARDED_BYTES_MAX : 0);
+  const { contentLength = '0', transferEncoding } = context.headers;
+  return transferEncoding !== undefined || Number(contentLength) > (isTooMuch ? DISCARDED_BYTES_MAX : 0);
+}
+
+/**
+ * What is still to come of the body goes past the stream that would gather it. The method is the platform's inside, for
+ * this very purpose; a release that hides it only loses the saving.
+ */
+function dump(request: IncomingMessage & { _dump?(): void }): void {
+  request._dump?.();
 }

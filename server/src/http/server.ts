@@ -76,7 +76,11 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
 
   function enter(exchange: Exchange, verdict: Verdict, pathname: string, rawQuery: string): void {
     try {
-      gate.admit(exchange.request, exchange.context, verdict, PROBES.has(pathname) ? 0 : inFlight);
+      if (verdict.isAllowed && gate.isFull(inFlight) && !PROBES.has(pathname)) {
+        respond.overloaded(exchange);
+        return;
+      }
+      gate.admit(exchange.request, exchange.context, verdict);
       const running = run(exchange, pathname, rawQuery);
       if (running) running.catch((error: unknown) => fail(exchange, error));
     } catch (error) {
