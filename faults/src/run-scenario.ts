@@ -1,4 +1,5 @@
 import { checkEnd } from './check.js';
+import type { Cluster } from './cluster.js';
 import { startCluster } from './cluster.js';
 import { seedOfRound } from './random.js';
 import type { RoundResult } from './round.js';
@@ -9,6 +10,11 @@ export interface ScenarioRun {
   readonly seed: number;
   readonly count: number;
   readonly isLong: boolean;
+  /**
+   * One that runs already and goes on running afterwards, for scenarios that ask for nothing special. Whoever started it
+   * makes the last checks.
+   */
+  readonly cluster?: Cluster;
   readonly onRound?: (result: RoundResult, round: number) => Promise<void> | void;
 }
 
@@ -19,13 +25,14 @@ export interface ScenarioResult {
   readonly violations: readonly string[];
 }
 
-/** One cluster for all rounds of a scenario: what an earlier round left behind is part of the next one. */
+/** One cluster for all rounds of a scenario at least: what an earlier round left behind is part of the next one. */
 export async function runScenario(scenario: Scenario, run: ScenarioRun): Promise<ScenarioResult> {
   const rounds: RoundResult[] = [];
   const violations: string[] = [];
   const violate = (text: string): void => void violations.push(text);
   try {
-    const cluster = await startCluster(scenario.cluster);
+    const shared = scenario.cluster === undefined ? run.cluster : undefined;
+    const cluster = shared ?? (await startCluster(scenario.cluster));
     try {
       await scenario.setUp?.(cluster);
       for (let round = 0; round < run.count; round += 1) {
@@ -33,10 +40,10 @@ export async function runScenario(scenario: Scenario, run: ScenarioRun): Promise
         rounds.push(result);
         await run.onRound?.(result, round);
       }
-      await checkEnd(cluster, violate);
+      if (cluster !== shared) await checkEnd(cluster, violate);
       await scenario.tearDown?.(cluster);
     } finally {
-      await cluster.stop();
+      if (cluster !== shared) await cluster.stop();
     }
   } catch (error) {
     violate(`broke off: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`);

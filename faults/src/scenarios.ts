@@ -1,5 +1,23 @@
 import type { Scenario } from './scenario.js';
 import { apiKill } from './scenarios/api-kill.js';
+import { backendKill } from './scenarios/backend-kill.js';
+import { clockJump } from './scenarios/clock-jump.js';
+import { postgresKill } from './scenarios/postgres-kill.js';
+import { redisFlush, redisKill, redisSlow, redisStop } from './scenarios/redis.js';
+import { sigterm } from './scenarios/sigterm.js';
+import { connectionsUsedUp, lockHeld } from './scenarios/starvation.js';
 
 /** Every scenario there is. A new one is a file in `scenarios/` and a line here. */
-export const SCENARIOS: readonly Scenario[] = [apiKill];
+export const SCENARIOS: readonly Scenario[] = [
+  apiKill,
+  sigterm,
+  postgresKill,
+  backendKill,
+  lockHeld,
+  connectionsUsedUp,
+  redisKill,
+  redisStop,
+  redisFlush,
+  redisSlow,
+  clockJump,
+];

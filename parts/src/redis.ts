@@ -6,6 +6,8 @@ import { freePort, startProgram, untilUp } from './programs.js';
 export interface RedisServer {
   readonly port: number;
   readonly url: string;
+  /** The process id, while it runs. */
+  readonly pid: () => number;
   /** Stands still without closing anything, and goes on. */
   pause(): void;
   resume(): void;
@@ -23,6 +25,7 @@ export async function startRedis(): Promise<RedisServer> {
   const server: RedisServer = {
     port,
     url: `redis://127.0.0.1:${port}`,
+    pid: () => program?.pid ?? 0,
     pause: () => void program?.child.kill('SIGSTOP'),
     resume: () => void program?.child.kill('SIGCONT'),
     async end(signal) {

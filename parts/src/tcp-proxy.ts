@@ -70,7 +70,7 @@ export async function startTcpProxy(targetPort: number): Promise<TcpProxy> {
       reset() {
         isOver = true;
         links.delete(link);
-        for (const socket of [client, upstream]) socket.resetAndDestroy();
+        for (const socket of [client, upstream]) breakOff(socket);
       },
     };
     nextId += 1;
@@ -135,6 +135,12 @@ export async function startTcpProxy(targetPort: number): Promise<TcpProxy> {
     },
   };
   return proxy;
+}
+
+/** A socket that is half closed or not open yet has nobody to send a reset to; asking for one keeps the process from ending. */
+function breakOff(socket: Socket): void {
+  if (socket.readyState === 'open') socket.resetAndDestroy();
+  else socket.destroy();
 }
 
 function openHalf(): Half {

@@ -25,10 +25,10 @@ export async function read(cluster: Cluster, key: string, path: string, node = 0
   throw new Error(`GET ${path.slice(0, 80)} on node ${node}: ${last}`);
 }
 
-/** Every item of a list by cursor. */
-export async function readAll(cluster: Cluster, key: string, path: string, node = 0): Promise<unknown[]> {
+/** Every item of a list by cursor, from the beginning or from a cursor on. */
+export async function readAll(cluster: Cluster, key: string, path: string, node = 0, from = ''): Promise<unknown[]> {
   const items: unknown[] = [];
-  let start = '';
+  let start = from;
   do {
     const cursor = start === '' ? '' : `&start=${encodeURIComponent(start)}`;
     const page = await read(cluster, key, `${path}${cursor}`, node);

@@ -1,0 +1,37 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { unless } from '@strongroom/parts/find.js';
+import { checkEnd } from './check.js';
+import type { Cluster } from './cluster.js';
+import { startCluster } from './cluster.js';
+import { missingParts } from './missing-parts.js';
+import { runScenario } from './run-scenario.js';
+import { SCENARIOS } from './scenarios.js';
+
+/** Another one every day, the same in every run of a day: a failure today can be looked at today. */
+const SEED = Math.floor(Date.now() / 86_400_000);
+
+describe('what was acknowledged is there, and nothing is half', () => {
+  let cluster: Cluster;
+  before(async () => {
+    cluster = await startCluster();
+  });
+  after(() => cluster.stop());
+
+  for (const scenario of SCENARIOS.filter(({ shortCount }) => shortCount > 0)) {
+    const [missing] = missingParts(scenario.needs);
+    const skip = unless(missing === undefined ? scenario : undefined, missing ?? '');
+    it(`${scenario.name}: ${scenario.about}`, { skip }, async () => {
+      const result = await runScenario(scenario, { seed: SEED, count: 1, isLong: false, cluster });
+      const seen = [...result.rounds.flatMap(({ violations }) => violations), ...result.violations];
+      assert.deepEqual(seen, [], `npm run test:faults -- --only ${scenario.name} --seed ${SEED} --count 1`);
+      assert.ok(result.rounds.every(({ acknowledged }) => acknowledged > 0));
+    });
+  }
+
+  it('every row opens, and lists show every row once and to its own tenant alone', async () => {
+    const seen: string[] = [];
+    await checkEnd(cluster, (text) => void seen.push(text));
+    assert.deepEqual(seen, []);
+  });
+});
