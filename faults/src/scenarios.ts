@@ -2,6 +2,7 @@ import type { Scenario } from './scenario.js';
 import { apiKill } from './scenarios/api-kill.js';
 import { backendKill } from './scenarios/backend-kill.js';
 import { clockJump } from './scenarios/clock-jump.js';
+import { networkHole, networkRefused, networkReset, networkSlow } from './scenarios/network.js';
 import { postgresKill } from './scenarios/postgres-kill.js';
 import { redisFlush, redisKill, redisSlow, redisStop } from './scenarios/redis.js';
 import { sigterm } from './scenarios/sigterm.js';
@@ -20,4 +21,8 @@ export const SCENARIOS: readonly Scenario[] = [
   redisFlush,
   redisSlow,
   clockJump,
+  networkHole,
+  networkReset,
+  networkSlow,
+  networkRefused,
 ];
