@@ -2,6 +2,10 @@ import type { Scenario } from './scenario.js';
 import { apiKill } from './scenarios/api-kill.js';
 import { backendKill } from './scenarios/backend-kill.js';
 import { clockJump } from './scenarios/clock-jump.js';
+import { commitCut } from './scenarios/commit-cut.js';
+import { dataDiskFull, powerCut, walDiskFull } from './scenarios/disk.js';
+import { failover } from './scenarios/failover.js';
+import { flippedBytes } from './scenarios/flipped-bytes.js';
 import { networkHole, networkRefused, networkReset, networkSlow } from './scenarios/network.js';
 import { postgresKill } from './scenarios/postgres-kill.js';
 import { redisFlush, redisKill, redisSlow, redisStop } from './scenarios/redis.js';
@@ -25,4 +29,10 @@ export const SCENARIOS: readonly Scenario[] = [
   networkReset,
   networkSlow,
   networkRefused,
+  commitCut,
+  flippedBytes,
+  failover,
+  powerCut,
+  dataDiskFull,
+  walDiskFull,
 ];
