@@ -1,7 +1,8 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import type pg from 'pg';
+import type { Made } from '../beside-load.js';
+import { ask, inParallel, makeTokens } from '../beside-load.js';
 import type { Ending } from '../call.js';
-import { call } from '../call.js';
 import type { Damage, Spot } from '../damage.js';
 import { bytes, damage, text, words } from '../damage.js';
 import type { ApiNode } from '../node.js';
@@ -11,12 +12,9 @@ import type { LoadTenant } from '../tenants.js';
 import { makeTenant } from '../tenants.js';
 
 const SIZES = {
-  short: { tokens: 200, controls: 20, keyTenants: 2, applications: 24 },
+  short: { tokens: 100, controls: 20, keyTenants: 1, applications: 18 },
   long: { tokens: 10_000, controls: 500, keyTenants: 30, applications: 600 },
 };
-const TOKENS_A_REQUEST = 100;
-const TIMEOUT_MS = 15_000;
-const AT_ONCE = 12;
 const LOG_MAX_MS = 5_000;
 
 /** Rights of an application and of its key, wherever they are stored. */
@@ -79,12 +77,6 @@ export const flippedBytes: Scenario = {
   },
 };
 
-interface Made {
-  readonly id: string;
-  /** What it holds, or the key of an application. */
-  readonly value: string;
-}
-
 interface Look {
   readonly round: Round;
   readonly node: ApiNode;
@@ -103,21 +95,6 @@ async function makeTenants(round: Round, count: number): Promise<LoadTenant[]> {
     async (n) => void made.push(await makeTenant(round.cluster.settings, port, round.cluster.tenants.length + n)),
     2,
   );
-  return made;
-}
-
-async function makeTokens(round: Round, tenant: LoadTenant, count: number): Promise<Made[]> {
-  const made: Made[] = [];
-  for (let from = 0; from < count; from += TOKENS_A_REQUEST) {
-    const values = Array.from({ length: Math.min(TOKENS_A_REQUEST, count - from) }, () => round.random.text(40));
-    const body = { list: values.map((data) => ({ type: 'token', data })) };
-    const ending = await ask(round, 0, 'POST', '/tokenize', tenant.tokenKey, body);
-    if (ending.kind !== 'answered' || ending.status !== 200) throw new Error(`no tokens: ${JSON.stringify(ending)}`);
-    const { body: answer } = ending;
-    values.forEach((value, n) => {
-      made.push({ id: textAt(answer, 'list', n, 'id'), value });
-    });
-  }
   return made;
 }
 
@@ -237,34 +214,4 @@ function askNode(look: Look, method: 'GET' | 'POST', path: string, key: string, 
   return ask(look.round, look.node.port, method, path, key, body);
 }
 
-/** Without a port any node of the cluster will do. From many addresses, so that no limit is in the way. */
-function ask(
-  round: Round,
-  port: number,
-  method: 'GET' | 'POST',
-  path: string,
-  key: string,
-  body?: unknown,
-): Promise<Ending> {
-  const address = () => round.random.between(1, 254);
-  return call({
-    port: port || (round.cluster.nodes[0]?.port ?? 0),
-    method,
-    path,
-    key,
-    trace: 'flipped',
-    ...(body !== undefined && { body }),
-    headers: { 'X-Forwarded-For': `10.${address()}.${address()}.${address()}` },
-    timeoutMs: TIMEOUT_MS,
-  });
-}
-
 const idsOf = (made: readonly Made[]): string[] => made.map(({ id }) => id);
-
-async function inParallel<T>(items: readonly T[], act: (item: T) => Promise<void>, atOnce = AT_ONCE): Promise<void> {
-  const left = items.values();
-  const worker = async (): Promise<void> => {
-    for (const item of left) await act(item);
-  };
-  await Promise.all(Array.from({ length: atOnce }, worker));
-}

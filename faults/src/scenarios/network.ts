@@ -16,7 +16,7 @@ export const networkHole: Scenario = {
   about: 'what nodes and PostgreSQL say to each other is held and nothing is closed; later it arrives, late',
   needs: [],
   shortCount: 1,
-  longCount: 10,
+  longCount: 6,
   async inject(round) {
     const { proxy } = round.cluster;
     const direction = round.random.pick(['up', 'down', undefined] as const);
