@@ -57,7 +57,7 @@ export const networkSlow: Scenario = {
   async inject(round) {
     const { proxy } = round.cluster;
     proxy.setWeather({ kind: 'latency', ms: LATENCY_MS });
-    await round.pause(2_000, round.isLong ? 15_000 : 3_000);
+    await round.pause(1_500, round.isLong ? 15_000 : 2_000);
     return async () => proxy.setWeather({ kind: 'pass' });
   },
   verify: async (round) => checkAnswers(round, 0, ANSWER_MAX_MS),
