@@ -1,13 +1,18 @@
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
+import { give, unprivileged } from '@strongroom/parts/account.js';
 import { findPostgres, findProgram } from '@strongroom/parts/find.js';
 import type { PostgresServer } from '@strongroom/parts/postgres.js';
 import { startPostgres } from '@strongroom/parts/postgres.js';
 import type { RedisServer } from '@strongroom/parts/redis.js';
 import { startRedis } from '@strongroom/parts/redis.js';
+import { promote, startStandby } from '@strongroom/parts/standby.js';
 import type { TcpProxy } from '@strongroom/parts/tcp-proxy.js';
 import { startTcpProxy } from '@strongroom/parts/tcp-proxy.js';
+import type { Disk } from './disk.js';
+import { makeDisk } from './disk.js';
 import type { ApiNode } from './node.js';
 import { createNode } from './node.js';
 import type { CommandResult, Settings } from './product.js';
@@ -24,8 +29,10 @@ export interface ClusterOptions {
   readonly settings?: Settings;
   /** Settings of PostgreSQL beside the durable ones. */
   readonly postgres?: Readonly<Record<string, string>>;
-  /** Where PostgreSQL keeps its data, such as a file system made to fail. It must exist and be empty. */
-  readonly postgresDir?: string;
+  /** What PostgreSQL keeps on a small file system of its own, and how small. */
+  readonly disk?: { readonly holds: 'data' | 'wal' | 'all'; readonly megabytes: number };
+  /** A standby beside PostgreSQL that every commit waits for; nodes and commands know both. */
+  readonly hasStandby?: true;
 }
 
 /** The product with everything around it, each part a process that can be hurt. */
@@ -33,6 +40,10 @@ export interface Cluster {
   /** Scratch space, gone with the cluster. */
   readonly folder: string;
   readonly postgres: PostgresServer;
+  readonly standby: PostgresServer | undefined;
+  /** The standby becomes what everybody works on; `postgres` is it from then on. */
+  failOver(): Promise<void>;
+  readonly disk: Disk | undefined;
   /** Between the nodes and PostgreSQL. */
   readonly proxy: TcpProxy;
   readonly redis: RedisServer | undefined;
@@ -41,6 +52,8 @@ export interface Cluster {
   readonly tenants: readonly LoadTenant[];
   /** What a command beside the nodes needs: straight to PostgreSQL, also as the owner. */
   readonly settings: Settings;
+  /** A node beside the others that the load does not know. Ended with the cluster at the latest. */
+  startExtra(settings: Settings): Promise<ApiNode>;
   /** A command of the operator, to its end. */
   command(...words: string[]): Promise<CommandResult>;
   stop(): Promise<void>;
@@ -49,6 +62,8 @@ export interface Cluster {
 const TENANTS = 3;
 /** What an operator who cares for the data would run with. */
 const DURABLE = { fsync: 'on', synchronous_commit: 'on', full_page_writes: 'on' };
+const STANDBY = 'second';
+const POLL_MS = 50;
 const PROXY_TO_LOOPBACK = 'loopback';
 
 const CLOCK_SHIFT = new URL('./clock-shift.js', import.meta.url).href;
@@ -86,16 +101,26 @@ async function build(
 ): Promise<Cluster> {
   const folder = await mkdtemp('/tmp/sr-faults-');
   undo.push(() => rm(folder, { recursive: true, force: true }));
+  const disk = options.disk && (await makeDisk(options.disk.megabytes));
+  if (disk) undo.push(() => disk.remove());
+  const rootKeyFile = join(folder, 'root-key');
   const [postgres, rootKey] = await Promise.all([
     startPostgres({
       binDir: postgresBinDir(),
       settings: { ...DURABLE, ...options.postgres },
-      ...(options.postgresDir !== undefined && { dataDir: options.postgresDir }),
+      ...(disk && (await placesOn(disk, options.disk?.holds ?? 'all', folder))),
     }),
     command({}, 'root-key', 'generate'),
   ]);
   undo.push(() => postgres.remove());
   pids.push(() => [postgres.pid()]);
+  // What was set up by hand is not what a fault is to lose.
+  await disk?.flush();
+  await writeFile(rootKeyFile, `${rootKey}\n`, { mode: 0o600 });
+  const standby = options.hasStandby && (await startSynchronous(postgres));
+  if (standby) undo.push(() => standby.remove());
+  if (standby) pids.push(() => [standby.pid()]);
+  let primary = postgres;
   const proxy = await startTcpProxy(postgres.port);
   undo.push(() => proxy.close());
   const redis = (options.hasRedis ?? findProgram('redis-server') !== undefined) ? await startRedis() : undefined;
@@ -105,7 +130,8 @@ async function build(
   if (redisProxy) undo.push(() => redisProxy.close());
 
   const shared: Settings = {
-    STRONGROOM_ROOT_KEY: rootKey,
+    // In a file, so that it can be changed while the nodes run.
+    STRONGROOM_ROOT_KEY_FILE: rootKeyFile,
     STRONGROOM_DATA_DIR: join(folder, 'data'),
     STRONGROOM_LOG_LEVEL: 'warn',
     // Each worker of the load claims an address of its own, so that the limits are at work and seldom reached.
@@ -114,8 +140,8 @@ async function build(
   };
   const settings = {
     ...shared,
-    STRONGROOM_DATABASE_URL: postgres.url('service'),
-    STRONGROOM_MIGRATION_DATABASE_URL: postgres.url('owner'),
+    STRONGROOM_DATABASE_URL: withStandby(postgres.url('service'), standby),
+    STRONGROOM_MIGRATION_DATABASE_URL: withStandby(postgres.url('owner'), standby),
   };
   await command(settings, 'migrate');
   const nodes = await Promise.all(
@@ -124,7 +150,7 @@ async function build(
         index,
         settings: {
           ...shared,
-          STRONGROOM_DATABASE_URL: postgres.url('service', undefined, proxy.port),
+          STRONGROOM_DATABASE_URL: withStandby(postgres.url('service', undefined, proxy.port), standby),
           ...(redisProxy && { STRONGROOM_REDIS_URL: `redis://127.0.0.1:${redisProxy.port}` }),
           FAULTS_CLOCK_FILE: clockFileOf(folder, index),
         },
@@ -143,16 +169,63 @@ async function build(
   );
   return {
     folder,
-    postgres,
+    get postgres() {
+      return primary;
+    },
+    standby,
+    async failOver() {
+      if (!standby) throw new Error('there is no standby');
+      await promote(standby);
+      primary = standby;
+    },
+    disk,
     proxy,
     redis,
     redisProxy,
     nodes,
     tenants,
     settings,
+    async startExtra(own) {
+      const node = await createNode({ index: nodes.length, settings: { ...shared, ...own } });
+      undo.push(() => node.end('SIGKILL'));
+      pids.push(() => [node.isRunning() ? node.pid() : 0]);
+      await node.start();
+      return node;
+    },
     command: (...words) => runCommand(settings, ...words),
     stop,
   };
+}
+
+/** What is not on the disk lies in the folder of the cluster. */
+async function placesOn(disk: Disk, holds: 'data' | 'wal' | 'all', folder: string) {
+  const ids = await unprivileged();
+  const onDisk = (name: string): string => join(disk.mountPoint, name);
+  const dataDir = holds === 'wal' ? join(folder, 'data-files') : onDisk('data-files');
+  const walDir = holds === 'data' ? join(folder, 'wal-files') : onDisk('wal-files');
+  for (const path of [dataDir, walDir]) await mkdir(path, { mode: 0o700 });
+  for (const path of [folder, dataDir, walDir]) await give(path, ids);
+  // Small segments, so that a new one is soon needed.
+  return { dataDir, initdb: [`--waldir=${walDir}`, '--wal-segsize=1'] };
+}
+
+async function startSynchronous(postgres: PostgresServer): Promise<PostgresServer> {
+  const standby = await startStandby(postgres, STANDBY, { synchronous_standby_names: '' });
+  const client = await postgres.connect();
+  try {
+    await client.query(`ALTER SYSTEM SET synchronous_standby_names = '${STANDBY}'`);
+    await client.query('SELECT pg_reload_conf()');
+    const isSynchronous = `SELECT FROM pg_stat_replication WHERE application_name = '${STANDBY}' AND sync_state = 'sync'`;
+    while ((await client.query(isSynchronous)).rows.length === 0) await wait(POLL_MS);
+  } finally {
+    await client.end();
+  }
+  return standby;
+}
+
+/** `host:port` becomes `host:port,host:port`. */
+function withStandby(url: string, standby: PostgresServer | undefined): string {
+  return standby ? url.replace(/@([^/]+)\//, `@$1,127.0.0.1:${standby.port}/`) : url;
 }
 
 /** The newest from packages, else the binaries the product brings along. */

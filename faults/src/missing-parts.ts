@@ -1,7 +1,21 @@
 import { findPostgres, findProgram } from '@strongroom/parts/find.js';
+import { whyNoDisk } from './disk.js';
 import type { Part } from './scenario.js';
 
 /** What is not on this machine; PostgreSQL itself never is missing, only the packaged one with its tools. */
-export function missingParts(needs: readonly Part[]): Part[] {
-  return needs.filter((part) => (part === 'postgresql' ? findPostgres() : findProgram(part)) === undefined);
+export function missingParts(needs: readonly Part[]): string[] {
+  return needs.map(missing).filter((part) => part !== undefined);
+}
+
+function missing(part: Part): string | undefined {
+  if (part === 'a file system of its own') {
+    const reason = whyNoDisk();
+    return reason && `${part} (${reason})`;
+  }
+  return (part === 'postgresql' ? findPostgres() : findProgram(part)) === undefined ? part : undefined;
+}
+
+/** Nothing that could be installed: where it is missing, nobody can be asked for it. */
+export function isImpossible(needs: readonly Part[]): boolean {
+  return needs.includes('a file system of its own') && whyNoDisk() !== undefined;
 }

@@ -31,6 +31,7 @@ export async function runScenario(scenario: Scenario, run: ScenarioRun): Promise
   const violations: string[] = [];
   const violate = (text: string): void => void violations.push(text);
   try {
+    if (scenario.hasClusterPerRound && run.count > 1) return await runApart(scenario, run);
     const shared = scenario.cluster === undefined ? run.cluster : undefined;
     const cluster = shared ?? (await startCluster(scenario.cluster));
     try {
@@ -49,6 +50,20 @@ export async function runScenario(scenario: Scenario, run: ScenarioRun): Promise
     violate(`broke off: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`);
   }
   return { scenario, rounds, violations };
+}
+
+/** Each round on a cluster of its own. */
+async function runApart(scenario: Scenario, run: ScenarioRun): Promise<ScenarioResult> {
+  const results: ScenarioResult[] = [];
+  for (let n = 0; n < run.count; n += 1) {
+    const onRound = (result: RoundResult) => run.onRound?.(result, n);
+    results.push(await runScenario(scenario, { ...run, seed: seedOfRound(run.seed, n), count: 1, onRound }));
+  }
+  return {
+    scenario,
+    rounds: results.flatMap(({ rounds }) => rounds),
+    violations: results.flatMap(({ violations }) => violations),
+  };
 }
 
 export function hasPassed(result: ScenarioResult): boolean {

@@ -4,7 +4,7 @@ import type { LoadSize } from './load.js';
 import type { Random } from './random.js';
 
 /** What has to be installed. PostgreSQL is always there: the product brings it along. */
-export type Part = 'redis-server' | 'postgresql';
+export type Part = 'redis-server' | 'postgresql' | 'a file system of its own';
 
 /** What a scenario has in its hands while the load runs. */
 export interface Round {
@@ -30,6 +30,8 @@ export interface Scenario {
   readonly shortCount: number;
   readonly longCount: number;
   readonly cluster?: ClusterOptions;
+  /** For a fault that leaves the cluster fit for nothing else. */
+  readonly hasClusterPerRound?: true;
   readonly load?: Partial<LoadSize>;
   /** Once, before the first round, on the running cluster. */
   setUp?(cluster: Cluster): Promise<void>;

@@ -2,7 +2,15 @@ import type { Scenario } from './scenario.js';
 import { apiKill } from './scenarios/api-kill.js';
 import { backendKill } from './scenarios/backend-kill.js';
 import { clockJump } from './scenarios/clock-jump.js';
+import { backupKill, importKill, rotationKill } from './scenarios/command-kill.js';
+import { commitCut } from './scenarios/commit-cut.js';
+import { dataDiskFull, powerCut, walDiskFull } from './scenarios/disk.js';
+import { failover } from './scenarios/failover.js';
+import { flippedBytes } from './scenarios/flipped-bytes.js';
+import { migrateKill } from './scenarios/migrate-kill.js';
+import { networkHole, networkRefused, networkReset, networkSlow } from './scenarios/network.js';
 import { postgresKill } from './scenarios/postgres-kill.js';
+import { purgeKill } from './scenarios/purge-kill.js';
 import { redisFlush, redisKill, redisSlow, redisStop } from './scenarios/redis.js';
 import { sigterm } from './scenarios/sigterm.js';
 import { connectionsUsedUp, lockHeld } from './scenarios/starvation.js';
@@ -20,4 +28,19 @@ export const SCENARIOS: readonly Scenario[] = [
   redisFlush,
   redisSlow,
   clockJump,
+  networkHole,
+  networkReset,
+  networkSlow,
+  networkRefused,
+  commitCut,
+  flippedBytes,
+  migrateKill,
+  rotationKill,
+  purgeKill,
+  importKill,
+  backupKill,
+  failover,
+  powerCut,
+  dataDiskFull,
+  walDiskFull,
 ];

@@ -12,6 +12,8 @@ export interface PostgresOptions {
   /** Where the cluster lies; a temporary folder unless told. It must exist and be empty. */
   readonly dataDir?: string;
   readonly binDir?: string;
+  /** Words for initdb, such as --waldir. */
+  readonly initdb?: readonly string[];
 }
 
 export interface PostgresServer {
@@ -53,7 +55,7 @@ export async function startPostgres(options: PostgresOptions = {}): Promise<Post
   await give(dataDir, ids);
   await runProgram(
     join(binDir, 'initdb'),
-    ['-D', dataDir, '-U', 'postgres', '-A', 'trust', '-E', 'UTF8', '--locale=C'],
+    ['-D', dataDir, '-U', 'postgres', '-A', 'trust', '-E', 'UTF8', '--locale=C', ...(options.initdb ?? [])],
     {
       ids,
     },

@@ -1,6 +1,7 @@
 import type pg from 'pg';
 import { from as copyFrom } from 'pg-copy-streams';
 import { EXIT, ExitError } from '../../kernel/exit.js';
+import { isOutage, translateDriverFault } from '../faults.js';
 import type { MigrateOptions } from '../migrate.js';
 import { migrate } from '../migrate.js';
 import { readMigrations } from '../migrations.js';
@@ -40,10 +41,19 @@ export async function restore(options: RestoreOptions): Promise<string[]> {
   await asOwner(migration.owner, (client) => refuseUsedDatabase(client, manifest));
   await migrate({ ...migration, upTo: manifest.migrations.length });
   await asOwner(migration.owner, (client) => loadAll(client, options));
-  const applied = await migrate(migration);
-  // Without statistics the first plans would be poor ones until the server looks by itself.
-  await asOwner(migration.owner, (client) => client.query('ANALYZE'));
-  return applied;
+  try {
+    const applied = await migrate(migration);
+    // Without statistics the first plans would be poor ones until the server looks by itself.
+    await asOwner(migration.owner, (client) => client.query('ANALYZE'));
+    return applied;
+  } catch (error) {
+    if (!(error instanceof ExitError && error.exitCode === EXIT.unavailable)) throw error;
+    throw new ExitError(
+      EXIT.unavailable,
+      'Everything was restored, and then the connection to the database was lost. Do not restore again: run strongroom migrate.',
+      error,
+    );
+  }
 }
 
 /** A first look that holds up nobody, in case the address is that of a database in use. */
@@ -87,7 +97,21 @@ async function loadAll(client: pg.Client, options: RestoreOptions): Promise<void
     });
   }
   for (const name of forced) await client.query(`ALTER TABLE "${name}" FORCE ROW LEVEL SECURITY`);
-  await client.query('COMMIT');
+  await commit(client);
+}
+
+/** Silence in the middle of it means nobody knows, and then nobody may say that nothing was kept. */
+async function commit(client: pg.Client): Promise<void> {
+  try {
+    await client.query('COMMIT');
+  } catch (error) {
+    if (!isOutage(translateDriverFault(error))) throw error;
+    throw new ExitError(
+      EXIT.unavailable,
+      'The connection to the database was lost at the very end: all of it was kept, or nothing. Run the command again; if it says that the database is not empty, all of it was kept.',
+      error,
+    );
+  }
 }
 
 async function loadTable(

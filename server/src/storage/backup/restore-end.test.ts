@@ -1,0 +1,97 @@
+import assert from 'node:assert/strict';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, suite, test } from 'node:test';
+import { findPostgres, unless } from '@strongroom/parts/find.js';
+import type { PostgresServer } from '@strongroom/parts/postgres.js';
+import type { TcpProxy } from '@strongroom/parts/tcp-proxy.js';
+import { startTcpProxy } from '@strongroom/parts/tcp-proxy.js';
+import { EXIT, ExitError } from '../../kernel/exit.js';
+import { newId } from '../../kernel/ids.js';
+import { Secret } from '../../kernel/secret.js';
+import { startMigratedServer } from '../../testing/server-part.js';
+import { backUp } from './back-up.js';
+import { checkBackup, restore } from './restore.js';
+
+const USERS = 5;
+
+suite('the end of a restore', { skip: unless(findPostgres(), 'PostgreSQL from packages') }, () => {
+  let server: PostgresServer;
+  let proxy: TcpProxy;
+  let folder: string;
+  before(async () => {
+    server = await startMigratedServer();
+    proxy = await startTcpProxy(server.port);
+    folder = join(await mkdtemp(join(tmpdir(), 'sr-restore-')), 'backup');
+    const client = await server.connect();
+    for (let n = 0; n < USERS; n += 1) {
+      await client.query('INSERT INTO users (id, created_at) VALUES ($1, now())', [newId()]);
+    }
+    await client.end();
+    await backUp({
+      owner: { url: new Secret(server.url('owner')) },
+      folder,
+      productVersion: 'test',
+      nowMs: 0,
+      onProgress: () => {},
+      shouldStop: () => false,
+    });
+  });
+  after(async () => {
+    await proxy.close();
+    await server.remove();
+    await rm(join(folder, '..'), { recursive: true, force: true });
+  });
+
+  /** Restores into a new database, over a way that breaks with these words on it, once `after` has gone before them. */
+  async function restoreCutAt(database: string, words: string, after = ''): Promise<string> {
+    const superuser = await server.connect();
+    await superuser.query(`CREATE DATABASE ${database} OWNER strongroom_owner`);
+    await superuser.end();
+    const ready = new Set<number>();
+    proxy.setHook((link, direction, chunk) => {
+      if (direction !== 'up') return 'pass';
+      if (chunk.includes(after)) ready.add(link.id);
+      if (!ready.has(link.id) || !chunk.includes(words)) return 'pass';
+      // biome-ignore lint/suspicious/noThenProperty: the word of the proxy, and nothing awaits it.
+      return { deliver: chunk.length, then: 'reset' };
+    });
+    const url = new Secret(server.url('owner', database, proxy.port));
+    const told = await restore({
+      migration: { owner: { url }, login: 'strongroom', createLogin: false },
+      folder,
+      manifest: await checkBackup(folder, () => {}),
+      onProgress: () => {},
+      shouldStop: () => false,
+    }).then(
+      () => assert.fail('it cannot have ended well'),
+      (error: unknown) => error,
+    );
+    proxy.setHook(undefined);
+    assert.ok(told instanceof ExitError && told.exitCode === EXIT.unavailable);
+    return told.message;
+  }
+
+  async function usersIn(database: string): Promise<number> {
+    const client = await server.connect(database);
+    try {
+      return (await client.query('SELECT id FROM users')).rows.length;
+    } finally {
+      await client.end();
+    }
+  }
+
+  test('69 that says everything was restored when the connection breaks after the commit, and so it is', async () => {
+    const told = await restoreCutAt('after_commit', 'ANALYZE\0');
+    assert.match(told, /^Everything was restored/);
+    assert.doesNotMatch(told, /Nothing was/);
+    assert.equal(await usersIn('after_commit'), USERS);
+  });
+
+  test('69 that says all or nothing when the connection breaks inside the commit, and so it is', async () => {
+    const told = await restoreCutAt('inside_commit', 'COMMIT\0', 'COPY "users"');
+    assert.match(told, /all of it was kept, or nothing/);
+    assert.ok([0, USERS].includes(await usersIn('inside_commit')));
+  });
+});
