@@ -43,7 +43,7 @@ export const importKill: Scenario = {
   load: LIGHT,
   async inject(round) {
     const { cluster } = round;
-    const count = round.isLong ? 20_000 : 600;
+    const count = round.isLong ? 5_000 : 600;
     const port = cluster.nodes[0]?.port ?? 0;
     const [from, to] = [await makeTenant(cluster.settings, port, 90), await makeTenant(cluster.settings, port, 91)];
     await makeTokens(round, from, count);

@@ -37,7 +37,8 @@ export function isAftermath(error: unknown): boolean {
   return sqlStateOf(error) === '25P02';
 }
 
-const OUTAGE = /^(08|25006|53|57P|58|F0|XX)/;
+/** Among them a session the server ended because it heard nothing on it for too long. */
+const OUTAGE = /^(08|25006|25P03|25P04|53|57P|58|F0|XX)/;
 
 /** The store itself is in trouble, so that trying the same again at once is no use to anybody. */
 export function isOutage(error: unknown): boolean {

@@ -1,6 +1,15 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { at, conflict, createQueue, isUnavailable, outage, settle } from '../testing/group-commit-fixture.js';
+import {
+  at,
+  conflict,
+  createQueue,
+  isUnavailable,
+  outage,
+  settle,
+  WAIT_MAX_MS,
+} from '../testing/group-commit-fixture.js';
+import { translateDriverFault } from './faults.js';
 import { MemberFailure } from './group-commit.js';
 
 test('a batch goes again without the member that failed, which then runs alone, and only that member fails', async () => {
@@ -128,4 +137,39 @@ test('a store that is not available fails the whole batch at once, and nothing r
   await settle();
   assert.equal(batches.length, 1);
   assert.equal(queue.depth(), 0);
+});
+
+test('503 for all at once when the store goes down while a batch runs one by one: nobody waits for the others to find out', async () => {
+  const { batches, submit } = createQueue();
+  const answers = Promise.allSettled(['a', 'b', 'c', 'd'].map(submit));
+  await settle();
+  at(batches, 0).fail(conflict());
+  await settle();
+  at(batches, 1).fail(outage());
+  for (const answer of await answers) assert.ok(answer.status === 'rejected' && isUnavailable(answer.reason));
+  assert.equal(batches.length, 2);
+});
+
+test('503 instead of another attempt for a member whose time to begin is over', async () => {
+  const { batches, clock, submit } = createQueue();
+  const answers = Promise.allSettled(['a', 'b', 'c'].map(submit));
+  await settle();
+  at(batches, 0).fail(conflict());
+  await settle();
+  clock.advance(WAIT_MAX_MS + 1);
+  at(batches, 1).commit();
+  const [first, ...others] = await answers;
+  assert.deepEqual(first, { status: 'fulfilled', value: 'a' });
+  for (const answer of others) assert.ok(answer.status === 'rejected' && isUnavailable(answer.reason));
+  assert.equal(batches.length, 2);
+});
+
+test('503 for the whole batch when the server ended a session it heard nothing on, and nothing runs again', async () => {
+  const { batches, submit } = createQueue();
+  const answers = Promise.allSettled(['a', 'b'].map(submit));
+  await settle();
+  const ended = Object.assign(new Error('idle in transaction'), { code: '25P03', severity: 'FATAL' });
+  at(batches, 0).fail(translateDriverFault(ended));
+  for (const answer of await answers) assert.ok(answer.status === 'rejected' && isUnavailable(answer.reason));
+  assert.equal(batches.length, 1);
 });

@@ -72,17 +72,28 @@ export function createGroupCommit(options: GroupCommitOptions): GroupCommit {
     if (pending === 0) for (const tell of onDrained.splice(0)) tell();
   }
 
-  async function runAlone(member: Queued, lane: number): Promise<void> {
+  /** No attempt begins so late, be it the first or one after a failure: whoever waits gets an answer in time. */
+  function isLate(member: Queued): boolean {
+    return member.queuedAtMs < options.clock.monotonicMs() - options.waitMaxMs;
+  }
+
+  function refuseLate(member: Queued): void {
+    settle(() => member.reject(storageUnavailable(new Error('waited too long for a commit lane'))));
+  }
+
+  /** Gives what it failed with, if it did. */
+  async function runAlone(member: Queued, lane: number): Promise<unknown> {
     for (let attempt = 1; ; attempt += 1) {
+      if (isLate(member)) return refuseLate(member);
       try {
         const [value] = await options.runBatch([member], lane);
         settle(() => member.resolve(value));
-        return;
+        return undefined;
       } catch (failure) {
         const error = reasonOf(failure);
         if (isConflict(error) && attempt < CONFLICT_ATTEMPTS_MAX) continue;
         settle(() => member.reject(error));
-        return;
+        return error;
       }
     }
   }
@@ -109,7 +120,15 @@ export function createGroupCommit(options: GroupCommitOptions): GroupCommit {
   async function runApart(members: readonly Queued[], lane: number, failure: unknown, culprits: number): Promise<void> {
     const culprit = failure instanceof MemberFailure ? members[failure.index] : undefined;
     if (culprit === undefined || culprits === CULPRITS_MAX) {
-      for (const member of members) await runAlone(member, lane);
+      let down: unknown;
+      for (const member of members) {
+        // The store went down meanwhile: one after the other, the last would hear of it after minutes.
+        if (down !== undefined) settle(() => member.reject(storageUnavailable(down)));
+        else {
+          const error = await runAlone(member, lane);
+          if (isOutage(error)) down = error;
+        }
+      }
       return;
     }
     const others = members.filter((member) => member !== culprit);
@@ -118,17 +137,13 @@ export function createGroupCommit(options: GroupCommitOptions): GroupCommit {
   }
 
   function takeBatch(): Queued[] {
-    const oldestMs = options.clock.monotonicMs() - options.waitMaxMs;
     const batch: Queued[] = [];
     let taken = 0;
     for (const member of queue) {
       if (batch.length === options.batchMax) break;
       taken += 1;
-      if (member.queuedAtMs < oldestMs) {
-        settle(() => member.reject(storageUnavailable(new Error('waited too long for a commit lane'))));
-      } else {
-        batch.push(member);
-      }
+      if (isLate(member)) refuseLate(member);
+      else batch.push(member);
     }
     queue.splice(0, taken);
     // One order for all writers, so that two batches with the same tenants wait for each other instead of deadlocking.
