@@ -6,6 +6,7 @@ import type { Cluster } from './cluster.js';
 import { startCluster } from './cluster.js';
 import { isImpossible, missingParts } from './missing-parts.js';
 import { runScenario } from './run-scenario.js';
+import { SABOTAGES, sabotage } from './sabotage.js';
 import { SCENARIOS } from './scenarios.js';
 
 /** Another one every day, the same in every run of a day: a failure today can be looked at today. */
@@ -35,5 +36,16 @@ describe('what was acknowledged is there, and nothing is half', () => {
     const seen: string[] = [];
     await checkEnd(cluster, (text) => void seen.push(text));
     assert.deepEqual(seen, []);
+  });
+
+  it('rows altered by hand are found out, each for what it is', async () => {
+    const { rounds } = await runScenario(sabotage, { seed: SEED, count: 1, isLong: false, cluster });
+    const seen = rounds.flatMap(({ violations }) => violations);
+    for (const { name, expected } of SABOTAGES) {
+      assert.ok(
+        seen.some((text) => expected.test(text)),
+        `${name}: ${seen.join('; ')}`,
+      );
+    }
   });
 });

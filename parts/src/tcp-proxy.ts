@@ -17,7 +17,7 @@ export type Weather =
   | { readonly kind: 'latency'; readonly ms: number };
 
 /** What becomes of one chunk: it passes, or only its first bytes do and then the connection is over in a certain way. */
-export type Fate = 'pass' | { readonly deliver: number; readonly then: 'reset' | 'silence' };
+export type Fate = 'pass' | { readonly deliver: number; readonly after: 'reset' | 'silence' };
 
 /** One connection through the proxy, for hooks. */
 export interface Link {
@@ -89,9 +89,9 @@ export async function startTcpProxy(targetPort: number): Promise<TcpProxy> {
         seen[direction] += chunk.length;
         if (fate === 'pass') return inOrder(() => void to.write(chunk));
         isDeaf[direction] = true;
-        if (fate.then === 'silence') isDeaf[direction === 'up' ? 'down' : 'up'] = true;
+        if (fate.after === 'silence') isDeaf[direction === 'up' ? 'down' : 'up'] = true;
         // What was let through has to leave before the connection breaks, or it would be lost with it.
-        const finish = (): void => (fate.then === 'reset' ? link.reset() : undefined);
+        const finish = (): void => (fate.after === 'reset' ? link.reset() : undefined);
         inOrder(() => void (fate.deliver > 0 ? to.write(chunk.subarray(0, fate.deliver), finish) : finish()));
       });
       from.on('end', () => inOrder(() => void (isDeaf[direction] || to.end())));
