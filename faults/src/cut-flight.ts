@@ -43,8 +43,7 @@ export function followFlight(proxy: TcpProxy, passing: number, cut?: Cut): Fligh
     if (cut?.direction !== direction || base === undefined) return 'pass';
     if (flight.seen[direction] < base + cut.after) return 'pass';
     flight.isCut = true;
-    // biome-ignore lint/suspicious/noThenProperty: the word of the proxy, and nothing awaits it.
-    return { deliver: skipped + base + cut.after - from, then: 'reset' };
+    return { deliver: skipped + base + cut.after - from, after: 'reset' };
   };
   proxy.setHook(hook);
   return flight;

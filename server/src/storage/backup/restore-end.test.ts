@@ -54,8 +54,7 @@ suite('the end of a restore', { skip: unless(findPostgres(), 'PostgreSQL from pa
       if (direction !== 'up') return 'pass';
       if (chunk.includes(after)) ready.add(link.id);
       if (!ready.has(link.id) || !chunk.includes(words)) return 'pass';
-      // biome-ignore lint/suspicious/noThenProperty: the word of the proxy, and nothing awaits it.
-      return { deliver: chunk.length, then: 'reset' };
+      return { deliver: chunk.length, after: 'reset' };
     });
     const url = new Secret(server.url('owner', database, proxy.port));
     const told = await restore({
