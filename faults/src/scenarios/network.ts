@@ -19,9 +19,9 @@ export const networkHole: Scenario = {
   longCount: 6,
   async inject(round) {
     const { proxy } = round.cluster;
-    const direction = round.random.pick(['up', 'down', undefined] as const);
+    const held = round.random.pick(['up', 'down', 'both'] as const);
     const fromMs = performance.now();
-    proxy.setWeather({ kind: 'hole' }, direction);
+    proxy.setWeather({ kind: 'hole' }, held === 'both' ? undefined : held);
     await wait(round.isLong ? HOLE_MS.long : HOLE_MS.short);
     return async () => {
       proxy.setWeather({ kind: 'pass' });
