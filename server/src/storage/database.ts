@@ -14,6 +14,7 @@ import type { ReadOn, ReplicaFigures, ReplicaTarget } from './replica.js';
 import { createReplicaReads } from './replica.js';
 import type { PurgeTx, RetentionTx, Role, SystemTx, TenantTx, Tx } from './scope.js';
 import { createSharedReads } from './shared-reads.js';
+import type { Statement, Value } from './statement.js';
 
 export interface DatabaseOptions {
   readonly target: ConnectionTarget;
@@ -83,10 +84,7 @@ export function createDatabase(options: DatabaseOptions): Database {
     isDurable: boolean,
     prepare?: (client: pg.ClientBase) => Promise<void>,
   ): Promise<T> {
-    // Whatever the reason, a connection that cannot be had means the store is out of reach.
-    const client = await pool.connect().catch((error: unknown) => {
-      throw storageUnavailable(new DriverFault(error));
-    });
+    const client = await connectTo(pool);
     await prepare?.(client).catch((error: unknown) => {
       client.release(true);
       throw error;
@@ -108,6 +106,24 @@ export function createDatabase(options: DatabaseOptions): Database {
     if (isDurable) await committed;
     else void committed.catch(() => {});
     return result;
+  }
+
+  /** A look whose one statement is known beforehand travels with its COMMIT, in a single flight. */
+  async function lookOnce<Row>(scope: Scope, statement: Statement<Row>, values: readonly Value[]): Promise<Row[]> {
+    const client = await connectTo(readers);
+    const opened = openScope(client, scope, bounds, isPrepared);
+    const found = runStatement(client, statement, values, isPrepared);
+    // Nothing was changed, so nobody has to know how it ended; it gives the connection back.
+    commit(client, () => readers.doubt(client)).catch(() => {});
+    try {
+      const rows = await found;
+      await opened;
+      return rows;
+    } catch (error) {
+      if (isHostLost(error)) readers.doubt(client);
+      if (isAftermath(error)) await opened;
+      throw error;
+    }
   }
 
   async function runBatch(members: readonly Member[], laneNumber: number): Promise<unknown[]> {
@@ -142,16 +158,10 @@ export function createDatabase(options: DatabaseOptions): Database {
     waitMaxMs: QUEUE_WAIT_MAX_MS,
   });
 
-  const sharedReads = createSharedReads(
-    (tenants, bulk, rows) =>
-      inTransaction(
-        readers,
-        { role: 'strongroom_app', tenants, isReadOnly: true },
-        async (run) => bulk.collect(await run(bulk.statement, bulk.values(rows)), rows),
-        false,
-      ),
-    SHARED_READS,
-  );
+  const sharedReads = createSharedReads(async (tenants, bulk, rows) => {
+    const scope: Scope = { role: 'strongroom_app', tenants, isReadOnly: true };
+    return bulk.collect(await lookOnce(scope, bulk.statement, bulk.values(rows)), rows);
+  }, SHARED_READS);
 
   const readOn: ReadOn = (pool, tenantId, work, prepare) =>
     inTransaction(
@@ -213,6 +223,13 @@ export function createDatabase(options: DatabaseOptions): Database {
     writesPending: groupCommit.depth,
     replicaFigures: () => replica?.figures(),
   };
+}
+
+/** Whatever the reason, a connection that cannot be had means the store is out of reach. */
+function connectTo(pool: ConnectionPool): Promise<pg.PoolClient> {
+  return pool.connect().catch((error: unknown) => {
+    throw storageUnavailable(new DriverFault(error));
+  });
 }
 
 async function commit(client: pg.PoolClient, onLost: () => void): Promise<void> {
