@@ -12,6 +12,8 @@ export interface Tally {
   passed: number;
   failed: number;
   notRun: NotRun[];
+  /** Seconds spent in each test file, where they are known. */
+  readonly secondsByFile?: ReadonlyMap<string, number>;
 }
 
 /** Runs a program that is one check by itself, such as the linter. */

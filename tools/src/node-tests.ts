@@ -8,6 +8,7 @@ const FILE_MAX_MS = 420_000;
 interface TestEvent {
   readonly name: string;
   readonly file?: string;
+  readonly nesting?: number;
   readonly skip?: string | boolean;
   readonly todo?: string | boolean;
   readonly details: { readonly type?: string; readonly duration_ms: number; readonly error?: unknown };
@@ -15,11 +16,17 @@ interface TestEvent {
 
 /** Runs test files, each in a process of its own, and counts single tests: suites are only headings. */
 export function runNodeTests(files: readonly string[], concurrency: number): Promise<Tally> {
-  const tally: Tally = { passed: 0, failed: 0, notRun: [] };
+  const secondsByFile = new Map<string, number>();
+  const tally: Tally = { passed: 0, failed: 0, notRun: [], secondsByFile };
+  const time = ({ file, nesting, details }: TestEvent): void => {
+    if (file === undefined || nesting !== 0) return;
+    secondsByFile.set(file, (secondsByFile.get(file) ?? 0) + details.duration_ms / 1_000);
+  };
   const placeOf = (event: TestEvent): string => (event.file === undefined ? '' : `${relative('.', event.file)}: `);
   return new Promise((resolve, reject) => {
     const stream = run({ files: [...files], concurrency, timeout: FILE_MAX_MS });
     stream.on('test:pass', (event: TestEvent) => {
+      time(event);
       if (event.details.type === 'suite') return;
       if (event.skip !== undefined || event.todo !== undefined) {
         const reason = String(event.skip ?? event.todo);
@@ -29,6 +36,7 @@ export function runNodeTests(files: readonly string[], concurrency: number): Pro
       }
     });
     stream.on('test:fail', (event: TestEvent) => {
+      time(event);
       // A suite fails because a test in it failed, which is counted; a failing hook is counted through its tests.
       if (event.details.type === 'suite' && isSubtestFailure(event.details.error)) return;
       tally.failed += 1;

@@ -8,6 +8,7 @@ import { runAsOrdinaryUser } from './ordinary-user.js';
 
 /** Two test processes keep two cores busy; more would only make timings noisy. */
 const CONCURRENCY = 2;
+const SLOWEST_SHOWN = 12;
 
 const [pattern = ''] = process.argv.slice(2);
 const total: Tally = { passed: 0, failed: 0, notRun: [] };
@@ -31,10 +32,18 @@ try {
     '.test.js',
   );
   const chosen = files.filter((file) => file.includes(pattern));
-  add(total, await runNodeTests(chosen, CONCURRENCY));
+  const ran = await runNodeTests(chosen, CONCURRENCY);
+  add(total, ran);
+  if (pattern === '') reportSlowest(ran);
 } finally {
   shared.stdin.end();
   await new Promise((resolve) => shared.once('exit', resolve));
+}
+
+/** So that whoever makes the run longer sees it. */
+function reportSlowest({ secondsByFile = new Map() }: Tally): void {
+  const slowest = [...secondsByFile].sort(([, a], [, b]) => b - a).slice(0, SLOWEST_SHOWN);
+  for (const [file, seconds] of slowest) report('slow', `${seconds.toFixed(0)} s ${relative('.', file)}`);
 }
 
 await runAsOrdinaryUser(total);
