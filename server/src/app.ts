@@ -49,7 +49,7 @@ export interface App {
 
 const REMEMBERED_MAX = 10_000;
 const DEAF_WARNING =
-  'notices of changes do not arrive, so nothing is remembered and every request asks the database; behind a proxy that pools connections set STRONGROOM_DATABASE_LISTEN_URL to the server itself';
+  'notices of changes do not arrive, so nothing is remembered and every request asks the database; behind a proxy that pools connections set STRONGROOM_DATABASE_LISTEN_URL to the server itself, and where it is set check its host, login and password';
 
 /** Builds everything once, by hand, and hands each part what it needs. */
 export function createApp(options: AppOptions): App {

@@ -151,4 +151,22 @@ suite('commands on a server by address', { skip: unless(findPostgres(), 'Postgre
       await bouncer.remove();
     }
   });
+
+  test('78 behind a PgBouncer that cannot keep names of statements, with the setting that turns them off', {
+    skip: unless(findProgram('pgbouncer'), 'pgbouncer'),
+  }, async (context) => {
+    const bouncer: PgBouncer = await startPgBouncer(server, 1);
+    try {
+      const env = { ...as('service'), STRONGROOM_DATABASE_URL: bouncer.url('service') };
+      await run(['tenant', 'list'], env);
+      if ((await run(['tenant', 'list'], env)).code === 0) return context.skip('this PgBouncer keeps them');
+      for (const command of [['doctor'], ['tenant', 'list'], ['serve']]) {
+        const { code, text } = await run(command, env);
+        assert.equal(code, 78, text);
+        assert.match(text, /STRONGROOM_DATABASE_PREPARED_STATEMENTS/);
+      }
+    } finally {
+      await bouncer.remove();
+    }
+  });
 });

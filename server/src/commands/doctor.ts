@@ -15,7 +15,7 @@ import type { Command, Output } from './command.js';
 
 const DEAF =
   'warning  notices: changes of other processes are not heard, so nothing is remembered. Behind a proxy that pools ' +
-  'connections set STRONGROOM_DATABASE_LISTEN_URL to the server itself';
+  'connections set STRONGROOM_DATABASE_LISTEN_URL to the server itself; where it is set check host, login and password';
 
 export const doctor: Command = {
   name: 'doctor',

@@ -53,9 +53,10 @@ suite('jobs', () => {
     return database;
   }
 
-  function start(database: Database, job: Omit<Job, 'name'>): JobRunner {
+  function start(database: Database, { leadMaxMs, ...job }: Omit<Job, 'name'> & { leadMaxMs?: number }): JobRunner {
     const runner = startJobs({
       clock: systemClock,
+      ...(leadMaxMs !== undefined && { leadMaxMs }),
       database,
       jobs: [{ name: 'counting', ...job }],
       onFault: (name, error) => faults.push({ name, error }),
@@ -172,6 +173,31 @@ suite('jobs', () => {
     letGo.open();
     assert.equal(othersMeanwhile, 0, 'two processes were at the same job');
     assert.deepEqual(faults, []);
+  });
+
+  test('a process that hangs in a step loses the lead in the end: another goes on, and its own step counts as failed', async () => {
+    const gate = createGate();
+    let hasBegun = false;
+    const hung = start(openProcess(), {
+      restMs: FOREVER_MS,
+      leadMaxMs: 200,
+      async step() {
+        hasBegun = true;
+        await gate.opened;
+        return 1;
+      },
+    });
+    await eventually('it leads', () => hasBegun);
+    let steps = 0;
+    const countSteps = async (): Promise<number> => {
+      steps += 1;
+      return 0;
+    };
+    start(openProcess(), { restMs: SHORT_REST_MS, step: countSteps });
+    await eventually('another leads', () => steps > 0);
+    gate.open();
+    await eventually('the loss is told', () => faults.length > 0);
+    assert.equal(hung.done('counting'), 0);
   });
 
   test('a step that fails is reported under its name and tried again after the rest', async () => {

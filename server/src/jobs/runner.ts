@@ -32,21 +32,29 @@ export interface JobRunnerOptions {
   readonly onFault: (name: string, error: unknown) => void;
   readonly clock: Clock;
   readonly turn?: Turn | undefined;
+  /** After this a lead ends although its step has not. */
+  readonly leadMaxMs?: number;
 }
 
 const TRY_LEAD = statement<{ is_leader: boolean }>(
   'try_lead',
-  // The transaction that holds the lock is idle while the step runs in others, however long that takes.
+  // The transaction that holds the lock is idle while the step runs in others.
   `SELECT pg_try_advisory_xact_lock(hashtext('strongroom.job.' || $1)) AS is_leader,
-          set_config('idle_in_transaction_session_timeout', '0', true) AS idle`,
+          set_config('idle_in_transaction_session_timeout', $2, true) AS idle`,
 );
+
+/**
+ * Far longer than any step takes. A machine that is cut off or frozen would otherwise keep the lead until the server gives
+ * its connection up, which by default is hours.
+ */
+const LEAD_MAX_MS = 600_000;
 
 /**
  * Runs every job in a loop of its own. The leader's lock lives in a transaction around each step, so it ends with the
  * process that held it, and works through a proxy that pools transactions.
  */
 export function startJobs(options: JobRunnerOptions): JobRunner {
-  const { turn = { slot: 1, of: 1 } } = options;
+  const { turn = { slot: 1, of: 1 }, leadMaxMs = LEAD_MAX_MS } = options;
   let isClosed = false;
   const wakers = new Map<string, () => void>();
   /** Jobs that were woken while at work: their step may have looked too early. */
@@ -75,7 +83,7 @@ export function startJobs(options: JobRunnerOptions): JobRunner {
 
   async function leadOneStep(job: Job): Promise<number> {
     return options.database.system(async (tx) => {
-      const [row] = await tx.run(TRY_LEAD, [job.name]);
+      const [row] = await tx.run(TRY_LEAD, [job.name, String(leadMaxMs)]);
       return row?.is_leader ? job.step() : 0;
     });
   }

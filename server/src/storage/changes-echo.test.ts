@@ -105,6 +105,32 @@ suite('the echo that proves a listener', () => {
     }
   });
 
+  test('a listener that cannot even connect while notices can be sent is told once: its address is wrong', async () => {
+    assert.ok('socketDir' in db.target);
+    const { listener, told } = listen({ target: { ...db.target, user: 'nobody_of_that_name' } });
+    try {
+      await eventually('deafness is told', () => told.includes('deaf'), DEAF_WITHIN_MS);
+      await eventually('it has tried anew', () => told.filter((word) => word === 'gap').length > 8, DEAF_WITHIN_MS);
+      assert.equal(told.filter((word) => word === 'deaf').length, 1);
+    } finally {
+      await listener.close();
+    }
+  });
+
+  test('a server that is out of reach altogether is not called a wrong address', async () => {
+    assert.ok('socketDir' in db.target);
+    const { listener, told } = listen({
+      target: { ...db.target, user: 'nobody_of_that_name' },
+      sendEcho: () => Promise.reject(new Error('no way out')),
+    });
+    try {
+      await eventually('it has tried often', () => told.filter((word) => word === 'gap').length > 8, DEAF_WITHIN_MS);
+      assert.ok(!told.includes('deaf'));
+    } finally {
+      await listener.close();
+    }
+  });
+
   test('one that cannot be sent says nothing about the listener, which waits and trusts nothing', async () => {
     let isBroken = true;
     let attempts = 0;

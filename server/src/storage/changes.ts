@@ -27,7 +27,7 @@ export interface ChangeListenerOptions {
   /** Sends a notice over a connection that is not the listening one. */
   readonly sendEcho: (echo: string) => Promise<void>;
   readonly onHeard?: () => void;
-  /** Called once, until it hears again, when the connection stands and what is sent does not arrive. */
+  /** Called once, until it hears again, when what can be sent does not arrive, or there is no connection to hear it on. */
   readonly onDeaf?: () => void;
   /** How often it is proven anew that notices arrive. */
   readonly echoIntervalMs?: number;
@@ -42,6 +42,8 @@ const RECONNECT_DELAY_MS = 250;
 const DEAF_DELAY_MS = 1_000;
 const ECHO_INTERVAL_MS = 10_000;
 const ECHO_WAIT_MS = 2_000;
+/** A server that just came back may be reached by others first; after as many attempts in a row it is the address. */
+const REFUSALS_MAX = 4;
 
 const NOTIFY = statement<{ sent: string }>('notify_change', `SELECT pg_notify('${CHANNEL}', $1)::text AS sent`);
 
@@ -81,6 +83,7 @@ export function listenForChanges(options: ChangeListenerOptions): ChangeListener
   let isHearing = false;
   let isClosed = false;
   let wasDeafTold = false;
+  let refusals = 0;
   let reconnect: NodeJS.Timeout | undefined;
 
   function lose(broken: Ear, delayMs = RECONNECT_DELAY_MS): void {
@@ -140,8 +143,7 @@ export function listenForChanges(options: ChangeListenerOptions): ChangeListener
       return;
     }
     const patience = after(ECHO_WAIT_MS, of, () => {
-      if (!wasDeafTold) options.onDeaf?.();
-      wasDeafTold = true;
+      tellDeaf();
       lose(of, DEAF_DELAY_MS);
     });
     await arrived;
@@ -150,6 +152,7 @@ export function listenForChanges(options: ChangeListenerOptions): ChangeListener
     if (!isHearing) options.onGap();
     isHearing = true;
     wasDeafTold = false;
+    refusals = 0;
     options.onHeard?.();
     after(options.echoIntervalMs ?? ECHO_INTERVAL_MS, of, () => void keepProving(of));
   }
@@ -164,10 +167,28 @@ export function listenForChanges(options: ChangeListenerOptions): ChangeListener
     else options.onGap();
   }
 
+  function tellDeaf(): void {
+    if (!wasDeafTold) options.onDeaf?.();
+    wasDeafTold = true;
+  }
+
+  /** Where notices can be sent and only listening fails, the listener's own host or login is wrong. */
+  async function noteRefusal(): Promise<void> {
+    if (wasDeafTold) return;
+    try {
+      await options.sendEcho(newId());
+      refusals += 1;
+    } catch {
+      refusals = 0;
+    }
+    if (refusals >= REFUSALS_MAX && !isClosed) tellDeaf();
+  }
+
   async function connect(): Promise<void> {
     try {
       await choice.settle();
     } catch {
+      void noteRefusal();
       connectIn(RECONNECT_DELAY_MS);
       return;
     }
@@ -192,10 +213,12 @@ export function listenForChanges(options: ChangeListenerOptions): ChangeListener
       fresh.isAsking = false;
       options.onGap();
       after(PING_INTERVAL_MS, fresh, () => void keepAsking(fresh));
-      await keepProving(fresh);
     } catch {
       lose(fresh);
+      void noteRefusal();
+      return;
     }
+    await keepProving(fresh);
   }
 
   void connect();

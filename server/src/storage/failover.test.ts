@@ -204,4 +204,38 @@ suite('an address of several hosts', { skip: unless(findPostgres(), 'PostgreSQL 
         'every connection leads to the new primary',
       );
     }));
+
+  test('the old primary comes back and takes changes: the promoted one is used, by old and new processes, or none', () =>
+    closing(async () => {
+      const running = open([primary.port, standby.port]);
+      await write(running, 'before-the-return');
+      await primary.start();
+      await endConnections(standby);
+      await eventually('it writes again', () => succeeds(write(running, 'after-the-return')));
+      await write(open([primary.port, standby.port]), 'by-a-new-process');
+      const stored = await storedOn(standby);
+      assert.ok(stored.includes('after-the-return') && stored.includes('by-a-new-process'));
+
+      await standby.end('SIGINT');
+      await assert.rejects(write(running, 'on-the-old'), isUnavailable);
+      await assert.rejects(write(running, 'on-the-old'), isUnavailable);
+      await standby.start();
+      await eventually('it writes again', () => succeeds(write(running, newId())), BACK_WITHIN_MS);
+      const lost = (await storedOn(primary)).filter((id) => /return|new-process|on-the-old/.test(id));
+      assert.deepEqual(lost, []);
+    }));
 });
+
+function succeeds(work: Promise<unknown>): Promise<boolean> {
+  return work.then(
+    () => true,
+    () => false,
+  );
+}
+
+/** Breaks whatever the service holds, as a proxy or a restart would. */
+async function endConnections(server: PostgresServer): Promise<void> {
+  const client = await server.connect();
+  await client.query("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'strongroom'");
+  await client.end();
+}

@@ -58,6 +58,12 @@ export function isOfNoUse(error: unknown): boolean {
   return state === undefined || state === '25006' || state.startsWith('57P');
 }
 
+/** A proxy led a prepared statement to a connection that does not know its name, or knows it already. */
+export function isNameLost(error: unknown): boolean {
+  const state = sqlStateOf(error);
+  return state === '26000' || state === '42P05';
+}
+
 export function isUniqueViolation(error: unknown): boolean {
   return sqlStateOf(error) === '23505';
 }

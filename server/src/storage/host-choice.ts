@@ -1,6 +1,7 @@
 import pg from 'pg';
 import type { Host, SessionAttrs } from './address.js';
 import type { Endpoints, TimeBounds } from './connection.js';
+import { sqlStateOf } from './faults.js';
 
 /** Which of the hosts of an address is used now. */
 export interface HostChoice {
@@ -13,7 +14,7 @@ export interface HostChoice {
   doubt(host: Host): void;
 }
 
-/** How long a host that stands first may take to answer once a later one has said yes. */
+/** How long the other hosts may take to answer once one has said yes. */
 const PATIENCE_MS = 250;
 
 /** What a fitting host answers, by what is asked of it; nothing is asked where any will do. */
@@ -21,6 +22,19 @@ const QUESTIONS: Readonly<Record<Exclude<SessionAttrs, 'any'>, { readonly text: 
   'read-write': { text: 'SHOW transaction_read_only', answer: 'off' },
   primary: { text: 'SELECT pg_is_in_recovery()::text AS is_standby', answer: 'false' },
 };
+
+/** The timeline grows with every promotion: of two servers of one cluster that take changes, the newer one has more. */
+const FIND_ORIGIN = `SELECT system_identifier::text,
+  ('x' || left(pg_walfile_name(pg_current_wal_lsn()), 8))::bit(32)::int FROM pg_control_system()`;
+
+interface Fit {
+  readonly host: Host;
+  readonly cluster: string;
+  readonly timeline: number;
+}
+
+/** Where it does not matter, or where the server keeps it to itself, as some services do. */
+const NO_ORIGIN = { cluster: '', timeline: 0 };
 
 /** Throws unless the server behind this connection is of the kind that is asked for. */
 export async function checkSession(client: pg.ClientBase, sessionAttrs: SessionAttrs): Promise<void> {
@@ -37,24 +51,27 @@ export async function checkAlive(client: pg.ClientBase, sessionAttrs: SessionAtt
 }
 
 /**
- * All hosts are asked at once, so that a dead one costs no time of its own. The first in the order of the address that
- * fits is taken, so that several processes take the same.
+ * All hosts are asked at once, so that a dead one costs no time of its own. Of those that fit the one promoted last is
+ * taken, then the first in the order of the address, so that several processes take the same. An old primary that comes
+ * back is passed over: as long as the new one answers, and by who has once seen the new one even if it does not.
  */
 export function createHostChoice(endpoints: Endpoints, bounds: TimeBounds): HostChoice {
   const { hosts, sessionAttrs } = endpoints;
   let current = hosts[0];
   let isKnown = hosts.length === 1;
   let epoch = 0;
+  /** By cluster: one that was made anew, as an upgrade does, counts from the start. */
+  const newestTimelines = new Map<string, number>();
   let looking: Promise<void> | undefined;
 
-  async function fits(host: Host): Promise<Host | undefined> {
+  async function fits(host: Host): Promise<Fit | undefined> {
     const config = endpoints.configFor(host, bounds);
     const client = new pg.Client({ ...config, query_timeout: config.connectionTimeoutMillis });
     client.on('error', () => {});
     try {
       await client.connect();
       await checkSession(client, sessionAttrs);
-      return host;
+      return { host, ...(sessionAttrs === 'any' ? NO_ORIGIN : await originOf(client)) };
     } catch {
       return undefined;
     } finally {
@@ -63,11 +80,15 @@ export function createHostChoice(endpoints: Endpoints, bounds: TimeBounds): Host
   }
 
   async function look(): Promise<void> {
-    const found = await firstInOrder(hosts.map(fits));
+    const fitting = await yesInTime(hosts.map(fits));
+    for (const { cluster, timeline } of fitting) {
+      newestTimelines.set(cluster, Math.max(timeline, newestTimelines.get(cluster) ?? 0));
+    }
+    const found = fitting.find(({ cluster, timeline }) => timeline === newestTimelines.get(cluster));
     if (found === undefined) throw new Error(`none of the hosts of the address is reachable and ${sessionAttrs}`);
     isKnown = true;
-    if (found === current) return;
-    current = found;
+    if (found.host === current) return;
+    current = found.host;
     epoch += 1;
   }
 
@@ -107,27 +128,32 @@ export async function connectToFitting(
   return { client, host };
 }
 
-/** The earliest yes; one that is not the first of its list waits a moment for those before it. */
-function firstInOrder<T>(answers: readonly Promise<T | undefined>[]): Promise<T | undefined> {
-  const open = Symbol('open');
-  const known: (T | undefined | typeof open)[] = answers.map(() => open);
+async function originOf(client: pg.ClientBase): Promise<Pick<Fit, 'cluster' | 'timeline'>> {
+  try {
+    const { rows } = await client.query<[string, number]>({ text: FIND_ORIGIN, rowMode: 'array' });
+    const [cluster, timeline] = rows[0] ?? ['', 0];
+    return { cluster, timeline };
+  } catch (error) {
+    if (sqlStateOf(error) === undefined) throw error;
+    return NO_ORIGIN;
+  }
+}
+
+/** Every yes, in order; once there is one, those who have not answered get a moment more and no longer. */
+function yesInTime<T>(answers: readonly Promise<T | undefined>[]): Promise<T[]> {
+  const known: (T | undefined)[] = answers.map(() => undefined);
   return new Promise((resolve) => {
-    let timer: NodeJS.Timeout | undefined;
-    const decide = (isPatient: boolean): void => {
-      const standing = isPatient ? known.slice(0, known.includes(open) ? known.indexOf(open) : undefined) : known;
-      const yes = standing.find((answer) => answer !== undefined && answer !== open);
-      if (yes !== undefined && yes !== open) resolve(yes);
-      else if (!known.includes(open)) resolve(undefined);
-      else if (known.some((answer) => answer !== undefined && answer !== open)) {
-        timer ??= setTimeout(() => decide(false), PATIENCE_MS);
-        return;
-      } else return;
-      clearTimeout(timer);
-    };
+    let open = answers.length;
+    let patience: NodeJS.Timeout | undefined;
+    const conclude = (): void => resolve(known.filter((answer) => answer !== undefined));
     answers.forEach((answer, index) => {
       void answer.then((value) => {
         known[index] = value;
-        decide(true);
+        open -= 1;
+        if (value !== undefined) patience ??= setTimeout(conclude, PATIENCE_MS);
+        if (open > 0) return;
+        clearTimeout(patience);
+        conclude();
       });
     });
   });

@@ -69,6 +69,13 @@ describe('reads on a replica', { skip: unless(findPostgres(), 'PostgreSQL') }, (
     return Number(rows[0]?.scans);
   }
 
+  it('a process that is never asked for a page finds out too: its figures do not raise an alarm', async () => {
+    const quiet = await start();
+    assert.equal(figures(quiet).isServing, false);
+    await eventually('its replica is known to serve', () => figures(quiet).isServing);
+    assert.equal(figures(quiet).reads + fallbacks('resting', quiet), 0);
+  });
+
   it('200 from the replica itself once it serves: its own counters move', async () => {
     await untilServing(app, tenant);
     const [before, readsBefore] = [await scansOfLogs(pair.onStandby), figures().reads];

@@ -134,7 +134,11 @@ export function createReplicaReads(options: {
         return readOn(primary, tenantId, work);
       }
     },
-    figures: () => ({ reads, fallbacks, isServing: health.isServing() }),
+    figures() {
+      // A process that nobody asks for pages would never look, and seem to have a replica that is not well.
+      health.look();
+      return { reads, fallbacks, isServing: health.isServing() };
+    },
     async close() {
       await health.close();
       // A replica that no longer answers would have us wait for its goodbye.
