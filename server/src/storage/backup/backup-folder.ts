@@ -101,12 +101,20 @@ export async function checkFolder(folder: string, onBytes: (done: number, total:
   for (const table of manifest.tables) {
     const path = join(folder, fileNameOf(table));
     // The size first: a file that was cut off is told at once.
-    if ((await stat(path)).size !== table.bytes) throw damaged(`${fileNameOf(table)} has another size`);
+    const found = await stat(path).catch((error: unknown) => {
+      throw fileFault(path, error);
+    });
+    if (!found.isFile()) throw damaged(`${fileNameOf(table)} is no file`);
+    if (found.size !== table.bytes) throw damaged(`${fileNameOf(table)} has another size`);
     const hash = createHash('sha256');
-    for await (const chunk of createReadStream(path)) {
-      hash.update(chunk);
-      done += chunk.length;
-      onBytes(done, total);
+    try {
+      for await (const chunk of createReadStream(path)) {
+        hash.update(chunk);
+        done += chunk.length;
+        onBytes(done, total);
+      }
+    } catch (error) {
+      throw fileFault(path, error);
     }
     if (hash.digest('hex') !== table.sha256) throw damaged(`${fileNameOf(table)} was altered`);
   }
@@ -133,8 +141,13 @@ export async function readTable(
       yield chunk;
     }
   }
-  const file = createReadStream(join(folder, fileNameOf(table)));
-  await pipeline(file, hashed, createGunzip(), counted, sink);
+  const path = join(folder, fileNameOf(table));
+  try {
+    await pipeline(createReadStream(path), hashed, createGunzip(), counted, sink);
+  } catch (error) {
+    if (String(codeOf(error)).startsWith('Z_')) throw damaged(`${fileNameOf(table)} cannot be unpacked`);
+    throw fileFault(path, error);
+  }
   if (hash.digest('hex') !== table.sha256) throw damaged(`${fileNameOf(table)} was altered while it was read`);
 }
 
