@@ -113,6 +113,16 @@ describe('a backup that goes wrong, and a restore that does', () => {
     assert.deepEqual(await readdir(folder), []);
   });
 
+  it('78 for a login that does not own the schema, in a sentence, and no file stays', async () => {
+    const options = { ...quietly, owner: app.db.target, productVersion: '0.0.0', nowMs: 0 };
+    await assert.rejects(backUp({ ...options, folder: path('not-ours') }), (error: unknown) => {
+      assert.ok(error instanceof ExitError && error.exitCode === EXIT.configuration, String(error));
+      assert.match(error.message, /does not own the schema/);
+      return true;
+    });
+    assert.deepEqual(await readdir(path('not-ours')), []);
+  });
+
   it('killed at any file, what is left is whole or is refused, and never restores fewer rows', async () => {
     for (const name of ['active_tokens.copy.gz', 'logs.copy.gz', 'tokens.copy.gz', 'SHA256SUMS']) {
       const folder = path(`killed-at-${name}`);
