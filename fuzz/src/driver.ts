@@ -39,7 +39,9 @@ const CUT_BYTES_MIN = 65_536;
 
 /** Runs cases of a part, several at a time, and holds every answer against the rules. */
 export function driverOf({ seed, product, world, print }: DriverOptions): Drive {
-  const standard = { foreign: [world.victim.mark], mayOverload: false };
+  const { mark, id, applicationId, tokenId, scratchTokenIds } = world.victim;
+  const foreignIds = [id, applicationId, tokenId, ...scratchTokenIds];
+  const standard = { foreign: [mark], foreignIds, mayOverload: false };
 
   return async (part, from, count) => {
     const statuses = new Map<number, number>();

@@ -5,6 +5,8 @@ import { onceDecoded } from './request.js';
 export interface Standard {
   /** Values of another tenant: no answer to anybody here may hold one. */
   readonly foreign: readonly string[];
+  /** Ids of another tenant, which an answer may only hold if the request did. */
+  readonly foreignIds: readonly string[];
   /** Answers of a flood may be 503 `overloaded`. */
   readonly mayOverload: boolean;
 }
@@ -49,7 +51,10 @@ export function faultOf(answer: Answer, judged: Judged, standard: Standard): str
   const traceId = headers.get('svc-trace-id') ?? headers.get('bt-trace-id');
   if (traceId === undefined || traceId === '') return 'the answer has no trace id';
   if (headers.get('x-content-type-options') !== 'nosniff') return 'the answer may be sniffed';
-  const foreign = standard.foreign.find((value) => body.includes(value));
+  const shown = [body, ...headers.values()].join('\n');
+  const foreign =
+    standard.foreign.find((value) => shown.includes(value)) ??
+    standard.foreignIds.find((id) => shown.includes(id) && !judged.text().includes(id));
   if (foreign !== undefined) return "the answer holds another tenant's value";
   if (status < 300) {
     const isShown = judged.method === 'POST' && SHOWS_KEY.test(onceDecoded(judged.target));

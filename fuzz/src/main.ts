@@ -28,6 +28,11 @@ const SEEDS = 1_000_000_000;
 const print = (line: string): void => void process.stdout.write(`${line}\n`);
 
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(1));
+const wrong = (['seed', 'from', 'count'] as const).find((name) => !/^\d+$/.test(values[name] ?? '0'));
+if (wrong !== undefined) {
+  print(`--${wrong} takes a number`);
+  process.exit(64);
+}
 if (values.help) process.stdout.write(HELP);
 else await run();
 

@@ -39,7 +39,7 @@ async function floodOnce(one: Case, port: number): Promise<void> {
     const word = answer.status < 300 ? 'served' : String(JSON.parse(answer.body).code);
     seen.set(word, (seen.get(word) ?? 0) + 1);
     const judged = { method: 'GET', target: '/', text: () => '' };
-    const fault = faultOf(answer, judged, { foreign: [], mayOverload: true });
+    const fault = faultOf(answer, judged, { foreign: [], foreignIds: [], mayOverload: true });
     one.check(fault === undefined, `in a flood: ${fault}`);
   };
   // Bodies that are promised and held back fill the places of one client; the rest are refused at once.

@@ -54,7 +54,12 @@ async function checkApplications(check: EntityCheck, tenant: LoadTenant, entitie
   if (shown.some((item) => textAt(item, 'tenant_id') !== tenant.id)) check.violate('an application of another tenant');
   const ofRound = shown.filter((item) => textAt(item, 'name').startsWith(`${check.roundId}-`));
   const byMark = groupBy(ofRound, (item) => textAt(item, 'name').split(' ')[0] ?? '');
-  compare(check, entities, byMark, (item, state) => (textAt(item, 'name') === state.name ? undefined : 'another name'));
+  compare(check, entities, byMark, (item, state) => {
+    if (textAt(item, 'name') !== state.name) return 'another name';
+    const permissions = field(item, 'permissions');
+    const held = Array.isArray(permissions) ? permissions.map(String).sort().join() : '';
+    return held === [...(state.permissions ?? [])].sort().join() ? undefined : 'other permissions';
+  });
 }
 
 async function checkTenant(check: EntityCheck, tenant: LoadTenant, entities: readonly Entity[]): Promise<void> {

@@ -57,6 +57,18 @@ const INVARIANTS: Readonly<Record<string, string>> = {
 };
 const SHOWN_MAX = 5;
 
+/** Its mark, its round and its value: a token of the load is found by all three, whatever its row and its terms agree on. */
+const TERM_BYTES = 3 * 16;
+const LOAD_TOKENS_WITH_OTHER_TERMS = `
+  SELECT t.tenant_id, t.id FROM tokens t
+  JOIN logs l ON l.tenant_id = t.tenant_id AND l.entity_id = t.id AND l.entity_type = 'token' AND l.operation = 'create'
+  WHERE starts_with(l.trace_id, $1) AND l.trace_id ~ '-t[0-9]+w[0-9]+n[0-9]+[.][0-9]+$' AND length(t.terms) <> $2`;
+
+export async function checkTerms(client: pg.Client, roundId: string, violate: (text: string) => void): Promise<void> {
+  const { rows } = await client.query(LOAD_TOKENS_WITH_OTHER_TERMS, [`${roundId}-`, TERM_BYTES]);
+  if (rows.length > 0) violate(`database: tokens of the load without exactly three search terms: ${rows.length}`);
+}
+
 export async function checkInvariants(client: pg.Client, violate: (text: string) => void): Promise<void> {
   for (const [name, sql] of Object.entries(INVARIANTS)) {
     const { rows } = await client.query({ text: sql, rowMode: 'array' });

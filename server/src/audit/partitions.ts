@@ -17,7 +17,9 @@ export async function ensureLogPartitions(database: Database, nowMs: number): Pr
 
 const DROP_LOG_PARTITIONS = statement<DroppedMonth>(
   'drop_log_partitions',
-  'SELECT dropped AS partition, bytes::float8 AS bytes FROM drop_log_partitions($1)',
+  `SELECT dropped AS partition, bytes::float8 AS bytes
+   FROM drop_log_partitions(least($1::date,
+     (date_trunc('month', now() AT TIME ZONE 'UTC') - make_interval(months => $2::int))::date))`,
 );
 
 export interface DroppedMonth {
@@ -27,8 +29,9 @@ export interface DroppedMonth {
 
 /**
  * Drops the oldest month of the log that ended more than `months` whole months before the current one; undefined when
- * there is none. The table goes as a whole, so it takes the same time at any size. Where the log is too busy for the lock
- * it fails, changes nothing, and the next look tries again.
+ * there is none. What cannot be undone takes two clocks: it must be over by ours and by that of the database. The table
+ * goes as a whole, so it takes the same time at any size. Where the log is too busy for the lock it fails, changes nothing,
+ * and the next look tries again.
  */
 export async function dropOldLogMonth(
   database: Database,
@@ -38,6 +41,6 @@ export async function dropOldLogMonth(
   const now = new Date(nowMs);
   const keepFrom = new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() - months, 1));
   const day = keepFrom.toISOString().slice(0, 10);
-  const [row] = await database.retain((tx) => tx.run(DROP_LOG_PARTITIONS, [day]));
+  const [row] = await database.retain((tx) => tx.run(DROP_LOG_PARTITIONS, [day, months]));
   return row;
 }

@@ -93,6 +93,20 @@ describe('a retention period of the log', () => {
     assert.equal(await drop(1), undefined);
   });
 
+  it('a process whose clock is months ahead drops no month that is within the period by the clock of the database', async () => {
+    await start();
+    const { rows } = await app.db.owner.query<{ first: string; ahead_ms: number }>(
+      `SELECT to_char(now() AT TIME ZONE 'UTC' - interval '12 months', 'YYYY-MM') AS first,
+              extract(epoch FROM now() + interval '11 months')::float8 * 1000 AS ahead_ms`,
+    );
+    const [{ first, ahead_ms: aheadMs } = { first: '', ahead_ms: 0 }] = rows;
+    await fillMonths(app, tenant.id, first, 12);
+    clock.jumpTo(aheadMs);
+    while ((await drop(12)) !== undefined);
+    assert.equal((await monthsOf(app))[0], `logs_${first.replace('-', '_')}`);
+    assert.equal((await monthsOf(app)).length, 12);
+  });
+
   it('200 and an empty page for a cursor into a month that was dropped, and the filters go on', async () => {
     await start();
     await fillMonths(app, tenant.id, '2024-11', 3);

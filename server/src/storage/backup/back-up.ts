@@ -4,7 +4,7 @@ import { EXIT, ExitError } from '../../kernel/exit.js';
 import type { ConnectionTarget } from '../connection.js';
 import { pendingMigrations } from '../migrate.js';
 import { readMigrations } from '../migrations.js';
-import { openEmptyFolder, removeFiles, writeManifest, writeTable } from './backup-folder.js';
+import { openEmptyFolder, releaseFolder, removeFiles, writeManifest, writeTable } from './backup-folder.js';
 import type { StoredTable } from './catalogue.js';
 import { findRootKeyId, listLogMonths, listMigrations, listTables, refuseHiddenRows } from './catalogue.js';
 import type { Manifest, TableRecord } from './manifest.js';
@@ -32,6 +32,7 @@ export async function backUp(options: BackUpOptions): Promise<Manifest> {
   try {
     const manifest = await asOwner(options.owner, (client) => copyAll(client, options));
     await writeManifest(folder, manifest);
+    await releaseFolder(folder);
     return manifest;
   } catch (error) {
     await removeFiles(folder);
@@ -85,6 +86,8 @@ async function copyTable(
   const columns = table.columns.map((name) => `"${name}"`).join(', ');
   // As a query, because a table in parts and one behind row-level security cannot be copied by its name.
   const copied = client.query(copyTo(`COPY (SELECT ${columns} FROM "${table.name}") TO STDOUT`));
+  // Until somebody reads it, the end of the connection would be an error of nobody's, and the end of the process.
+  copied.on('error', () => {});
   const record = await writeTable(folder, table, copied, onRows);
   // The server tells its own count behind the last row; the next answer comes after that.
   await client.query('SELECT 1');

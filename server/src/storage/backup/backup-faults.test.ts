@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import type { ChildProcess } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { existsSync, statSync } from 'node:fs';
+import { existsSync, statSync, writeFileSync } from 'node:fs';
 import { cp, readdir, readFile, rm, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, afterEach, before, beforeEach, describe, it } from 'node:test';
@@ -89,6 +89,38 @@ describe('a backup that goes wrong, and a restore that does', () => {
     assert.match(refused.stderr, /damaged or incomplete: manifest\.json or SHA256SUMS is missing/);
     assert.deepEqual(await describeSchema(empty.owner), []);
     assert.equal((await runCommand(source, 'backup', '--to', folder)).code, 64);
+  });
+
+  it('of several backups into one folder at the same moment one is whole, and the others are refused and touch nothing', async () => {
+    const folder = path('shared');
+    const taken = Array.from({ length: 3 }, () =>
+      backUp({ owner: app.db.ownerTarget, folder, productVersion: '0.0.0', nowMs: 0, ...quietly }),
+    );
+    const outcomes = await Promise.allSettled(taken);
+    assert.deepEqual(outcomes.map(({ status }) => status).sort(), ['fulfilled', 'rejected', 'rejected']);
+    for (const outcome of outcomes)
+      if (outcome.status === 'rejected') assert.match(String(outcome.reason), /invalid|empty/);
+    await checkBackup(folder, () => {});
+    const names = (await readdir(folder)).filter((name) => !/\.copy\.gz$|^manifest\.json$|^SHA256SUMS$/.test(name));
+    assert.deepEqual(names, []);
+  });
+
+  it('a file that cannot be made in the middle ends the backup with a sentence, and nothing stays', async () => {
+    const folder = path('obstructed');
+    const obstruct = (): void => writeFileSync(join(folder, 'tokens.copy.gz.unfinished'), '');
+    const options = { ...quietly, onProgress: obstruct, owner: app.db.ownerTarget, productVersion: '0.0.0', nowMs: 0 };
+    await assert.rejects(backUp({ ...options, folder }), /tokens\.copy\.gz cannot be used \(EEXIST\)/);
+    assert.deepEqual(await readdir(folder), []);
+  });
+
+  it('78 for a login that does not own the schema, in a sentence, and no file stays', async () => {
+    const options = { ...quietly, owner: app.db.target, productVersion: '0.0.0', nowMs: 0 };
+    await assert.rejects(backUp({ ...options, folder: path('not-ours') }), (error: unknown) => {
+      assert.ok(error instanceof ExitError && error.exitCode === EXIT.configuration, String(error));
+      assert.match(error.message, /does not own the schema/);
+      return true;
+    });
+    assert.deepEqual(await readdir(path('not-ours')), []);
   });
 
   it('killed at any file, what is left is whole or is refused, and never restores fewer rows', async () => {

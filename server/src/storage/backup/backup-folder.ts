@@ -17,16 +17,35 @@ const OWNER_ONLY_FILE = 0o600;
 const OWNER_ONLY_FOLDER = 0o700;
 const MANIFEST_BYTES_MAX = 1_048_576;
 const LINE_FEED = 10;
+/** There while a backup is being written: whoever made it has the folder. */
+const CLAIM_NAME = 'backup.unfinished';
 
-/** Makes the folder, or takes an empty one. Whatever else is there is left alone and refused. */
+/**
+ * Makes the folder, or takes an empty one, for this backup alone: of two at the same moment one would otherwise write over
+ * the other's files, or remove them, while that one says that it is whole. Whatever else is there is left alone and refused.
+ */
 export async function openEmptyFolder(folder: string): Promise<void> {
+  const inUse = validationFailed({ to: ['must be an empty folder, or a new one'] });
   try {
     await mkdir(folder, { recursive: true, mode: OWNER_ONLY_FOLDER });
-    if ((await readdir(folder)).length > 0) throw validationFailed({ to: ['must be an empty folder, or a new one'] });
+    if ((await readdir(folder)).length > 0) throw inUse;
+    const claim = await open(join(folder, CLAIM_NAME), 'wx', OWNER_ONLY_FILE).catch((error: unknown) => {
+      throw codeOf(error) === 'EEXIST' ? inUse : error;
+    });
+    await claim.close();
+    // Another one may have begun and ended between the look and the claim.
+    if ((await readdir(folder)).length > 1) {
+      await releaseFolder(folder);
+      throw inUse;
+    }
     await chmod(folder, OWNER_ONLY_FOLDER);
   } catch (error) {
     throw fileFault(folder, error);
   }
+}
+
+export async function releaseFolder(folder: string): Promise<void> {
+  await rm(join(folder, CLAIM_NAME), { force: true });
 }
 
 /** After a failure: nothing half-written stays to be mistaken for anything. */
@@ -82,12 +101,20 @@ export async function checkFolder(folder: string, onBytes: (done: number, total:
   for (const table of manifest.tables) {
     const path = join(folder, fileNameOf(table));
     // The size first: a file that was cut off is told at once.
-    if ((await stat(path)).size !== table.bytes) throw damaged(`${fileNameOf(table)} has another size`);
+    const found = await stat(path).catch((error: unknown) => {
+      throw fileFault(path, error);
+    });
+    if (!found.isFile()) throw damaged(`${fileNameOf(table)} is no file`);
+    if (found.size !== table.bytes) throw damaged(`${fileNameOf(table)} has another size`);
     const hash = createHash('sha256');
-    for await (const chunk of createReadStream(path)) {
-      hash.update(chunk);
-      done += chunk.length;
-      onBytes(done, total);
+    try {
+      for await (const chunk of createReadStream(path)) {
+        hash.update(chunk);
+        done += chunk.length;
+        onBytes(done, total);
+      }
+    } catch (error) {
+      throw fileFault(path, error);
     }
     if (hash.digest('hex') !== table.sha256) throw damaged(`${fileNameOf(table)} was altered`);
   }
@@ -114,8 +141,13 @@ export async function readTable(
       yield chunk;
     }
   }
-  const file = createReadStream(join(folder, fileNameOf(table)));
-  await pipeline(file, hashed, createGunzip(), counted, sink);
+  const path = join(folder, fileNameOf(table));
+  try {
+    await pipeline(createReadStream(path), hashed, createGunzip(), counted, sink);
+  } catch (error) {
+    if (String(codeOf(error)).startsWith('Z_')) throw damaged(`${fileNameOf(table)} cannot be unpacked`);
+    throw fileFault(path, error);
+  }
   if (hash.digest('hex') !== table.sha256) throw damaged(`${fileNameOf(table)} was altered while it was read`);
 }
 

@@ -63,7 +63,7 @@ export function parseManifest(text: string): Manifest {
     productVersion: textOf(body.product_version, /^[\w.+-]{1,50}$/),
     createdAt: textOf(body.created_at, /^[\dTZ:.+-]{10,40}$/),
     rootKeyId,
-    migrations: listOf(body.migrations).map(readMigration),
+    migrations: filledListOf(body.migrations).map(readMigration),
     logMonths: listOf(body.log_months).map((month) => textOf(month, MONTH)),
     tables: listOf(body.tables).map(readTable),
   };
@@ -102,12 +102,12 @@ function readTable(value: unknown): TableRecord {
   const { name, columns, rows, bytes, sha256, file } = objectOf(value);
   const table = {
     name: textOf(name, NAME),
-    columns: listOf(columns).map((column) => textOf(column, NAME)),
+    columns: filledListOf(columns).map((column) => textOf(column, NAME)),
     rows: countOf(rows),
     bytes: countOf(bytes),
     sha256: textOf(sha256, SHA256),
   };
-  if (file !== fileNameOf(table) || table.columns.length === 0) throw damaged();
+  if (file !== fileNameOf(table)) throw damaged();
   return table;
 }
 
@@ -127,6 +127,12 @@ function objectOf(value: unknown): Record<string, unknown> {
 function listOf(value: unknown): unknown[] {
   if (!Array.isArray(value)) throw damaged();
   return value;
+}
+
+function filledListOf(value: unknown): unknown[] {
+  const list = listOf(value);
+  if (list.length === 0) throw damaged();
+  return list;
 }
 
 function textOf(value: unknown, pattern: RegExp): string {

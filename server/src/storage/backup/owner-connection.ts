@@ -3,7 +3,7 @@ import { AppError } from '../../kernel/errors.js';
 import { EXIT, ExitError } from '../../kernel/exit.js';
 import type { ConnectionTarget } from '../connection.js';
 import { clientConfig, DEFAULT_TIME_BOUNDS } from '../connection.js';
-import { translateDriverFault } from '../faults.js';
+import { sqlStateOf, translateDriverFault } from '../faults.js';
 
 /**
  * One connection as the owner, for work that takes as long as it takes: nothing bounds a statement but the keep-alive of
@@ -36,6 +36,11 @@ export const LOCAL_SETTINGS = `
 
 function lostConnection(error: unknown): unknown {
   if (error instanceof ExitError || error instanceof AppError) return error;
+  if (sqlStateOf(error) === '42501') {
+    const sentence =
+      "This login does not own the schema. Set STRONGROOM_MIGRATION_DATABASE_URL to the owner's address. Nothing was changed.";
+    return new ExitError(EXIT.configuration, sentence, error);
+  }
   const fault = translateDriverFault(error);
   if (!(fault instanceof AppError) || !isFromDriver(error)) return error;
   return new ExitError(

@@ -1,7 +1,7 @@
 import type pg from 'pg';
 import { from as copyFrom } from 'pg-copy-streams';
 import { EXIT, ExitError } from '../../kernel/exit.js';
-import { isOutage, translateDriverFault } from '../faults.js';
+import { isOutage, sqlStateOf, translateDriverFault } from '../faults.js';
 import type { MigrateOptions } from '../migrate.js';
 import { migrate } from '../migrate.js';
 import { readMigrations } from '../migrations.js';
@@ -122,7 +122,11 @@ async function loadTable(
 ): Promise<void> {
   const columns = table.columns.map((name) => `"${name}"`).join(', ');
   const sink = client.query(copyFrom(`COPY "${table.name}" (${columns}) FROM STDIN`));
-  await readTable(folder, table, sink, onRows);
+  await readTable(folder, table, sink, onRows).catch((error: unknown) => {
+    const state = sqlStateOf(error);
+    // Data the server cannot read, and rows its constraints refuse: no fault of the server or of the way to it.
+    throw state !== undefined && /^2[23]/.test(state) ? damaged(`${table.name} cannot be loaded (${state})`) : error;
+  });
   const stored = await countRows(client, table.name);
   if (sink.rowCount !== table.rows || stored !== table.rows) {
     throw damaged(`${table.name} should have ${table.rows} rows and has ${stored}`);
