@@ -37,6 +37,8 @@ export interface AppOptions {
   readonly metrics: Metrics;
   /** For one of several processes on a port: which one it is, and how it has requests counted. */
   readonly worker?: Turn & { readonly askKeeper: AskToCount };
+  /** What time it is for background work; by the clocks of process and database unless told. */
+  readonly upkeepTime?: (databaseMs: number) => number;
 }
 
 export interface App {
@@ -161,6 +163,7 @@ export function createApp(options: AppOptions): App {
       opener,
       expressions,
       clock,
+      timeOf: options.upkeepTime,
       logRetentionMonths: config.logRetentionMonths,
       onLogsDropped: (dropped) =>
         log.security.warn({ event: 'logs_dropped', ...dropped }, 'a month of the log was past its retention'),

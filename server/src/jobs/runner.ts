@@ -7,7 +7,13 @@ export interface Job {
   /** How long to rest when a step found nothing to do. */
   readonly restMs: number;
   /** Does a bounded piece of work and returns how much it did. Must be safe to stop after and to repeat. */
-  readonly step: () => Promise<number>;
+  readonly step: (lead: Lead) => Promise<number>;
+}
+
+/** What whoever leads a step is told. */
+export interface Lead {
+  /** The time as the database has it. */
+  readonly databaseMs: number;
 }
 
 export interface JobRunner {
@@ -36,11 +42,12 @@ export interface JobRunnerOptions {
   readonly leadMaxMs?: number;
 }
 
-const TRY_LEAD = statement<{ is_leader: boolean }>(
+const TRY_LEAD = statement<{ is_leader: boolean; database_ms: number }>(
   'try_lead',
   // The transaction that holds the lock is idle while the step runs in others.
   `SELECT pg_try_advisory_xact_lock(hashtext('strongroom.job.' || $1)) AS is_leader,
-          set_config('idle_in_transaction_session_timeout', $2, true) AS idle`,
+          set_config('idle_in_transaction_session_timeout', $2, true) AS idle,
+          (extract(epoch FROM clock_timestamp()) * 1000)::float8 AS database_ms`,
 );
 
 /**
@@ -84,7 +91,7 @@ export function startJobs(options: JobRunnerOptions): JobRunner {
   async function leadOneStep(job: Job): Promise<number> {
     return options.database.system(async (tx) => {
       const [row] = await tx.run(TRY_LEAD, [job.name, String(leadMaxMs)]);
-      return row?.is_leader ? job.step() : 0;
+      return row?.is_leader ? job.step({ databaseMs: row.database_ms }) : 0;
     });
   }
 

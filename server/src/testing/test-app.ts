@@ -110,7 +110,15 @@ export async function startTestApp(options: TestAppOptions = {}): Promise<TestAp
   const { keyStore } = await openKeyStore(database, { value: rootKey, isProduction: false });
   await ensureLogPartitions(database, clock.nowMs());
   const metrics = createMetrics();
-  const app: App = createApp({ config, core: { database, keyStore, target }, clock, log, metrics });
+  const app: App = createApp({
+    config,
+    core: { database, keyStore, target },
+    clock,
+    log,
+    metrics,
+    // A clock turned by hand is ahead of the database on purpose.
+    ...(options.clock && { upkeepTime: () => clock.nowMs() }),
+  });
   const port = await app.http.listen('127.0.0.1', 0);
   app.markReady();
   const baseUrl = `http://127.0.0.1:${port}`;

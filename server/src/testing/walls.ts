@@ -24,7 +24,10 @@ export function statementWallOff(): StatementWall {
       .replaceAll(/(?<![\w.])(?:\w+\.)?(?:tenant_id|id) = \$1(?!\d)/g, '$1::uuid IS NOT NULL')
       .replaceAll(/\w+\.tenant_id = given\.tenant_id/g, 'true')
       // What is found passes for the tenant's own, so that nobody notices by looking at the row.
-      .replace(/SELECT t\.tenant_id(?=(?:[^()]|encode\([^()]*\))* FROM unnest\([^()]*\) AS given)/, 'SELECT given.tenant_id');
+      .replace(
+        /SELECT t\.tenant_id(?=(?:[^()]|encode\([^()]*\))* FROM unnest\([^()]*\) AS given)/,
+        'SELECT given.tenant_id',
+      );
     if (text !== first.text) widened.add(String(first.name));
     return originalQuery.call(this, { ...first, text }, ...rest);
   };
