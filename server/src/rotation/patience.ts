@@ -21,6 +21,25 @@ export async function patiently<T>(wait: Wait, act: () => Promise<T>): Promise<T
   }
 }
 
+const ROWS_MIN = 16;
+
+/**
+ * Goes through rows in batches that get smaller after each failure: tokens may be a thousand times larger than usual, and a
+ * batch of those that outlasts the bounds of a statement would do so every time.
+ */
+export function createBatches(wait: Wait, rowsMax: number): <T>(act: (rows: number) => Promise<T>) => Promise<T> {
+  let rows = rowsMax;
+  return (act) =>
+    patiently(wait, async () => {
+      try {
+        return await act(rows);
+      } catch (error) {
+        if (isPassing(error)) rows = Math.min(rows, Math.max(ROWS_MIN, Math.floor(rows / 2)));
+        throw error;
+      }
+    });
+}
+
 function isPassing(error: unknown): boolean {
   if (!(error instanceof AppError) || error.cause instanceof IntegrityError) return false;
   return error.code === 'storage_unavailable' || error.code === 'overloaded';

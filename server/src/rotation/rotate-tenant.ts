@@ -4,7 +4,7 @@ import type { KeyStore } from '../crypto/key-store.js';
 import type { Clock } from '../kernel/clock.js';
 import { announce } from '../storage/changes.js';
 import type { Database } from '../storage/database.js';
-import { patiently, type Wait } from './patience.js';
+import { createBatches, patiently, type Wait } from './patience.js';
 import type { RotationRow } from './queries.js';
 import {
   findNewestKey,
@@ -92,15 +92,16 @@ export async function walk(
   const startAt = isFirst ? stages.findIndex(({ name }) => name === rotation.stage) : -1;
   if (isFirst && rotation.stage === WALKED) return { seen: 0, resealed: 0, faults: [] };
   let [seen, resealed] = [0, 0];
+  const inBatches = createBatches(wait, BATCH_ROWS);
   const faults: { table: string; id: string }[] = [];
   for (const [index, stage] of stages.entries()) {
     if (index < startAt) continue;
     let place: string | undefined = index === startAt ? rotation.place : '';
     while (place !== undefined) {
       const from: string = place;
-      const step = await patiently(wait, () =>
+      const step = await inBatches((rows) =>
         database.write(tenantId, async (tx) => {
-          const taken = await stage.reseal(tx, keys, from, BATCH_ROWS);
+          const taken = await stage.reseal(tx, keys, from, rows);
           if (isFirst && taken.next !== undefined && taken.resealed > 0) {
             await updateRotationPlace(tx, { to_version, stage: stage.name, place: taken.next });
           }

@@ -8,7 +8,7 @@ import { openTenantKeys } from '../crypto/tenant-keys.js';
 import type { Database } from '../storage/database.js';
 import type { TenantTx } from '../storage/scope.js';
 import { MAC_WALKS } from './mac-walks.js';
-import { patiently, type Wait } from './patience.js';
+import { createBatches, patiently, type Wait } from './patience.js';
 import type { Stage, Step } from './stage.js';
 
 export interface Fault {
@@ -103,9 +103,10 @@ async function walk(
   look: Look,
 ): Promise<void> {
   let place: string | undefined = '';
+  const inBatches = createBatches(wait, BATCH_ROWS);
   while (place !== undefined) {
     const from: string = place;
-    const lookAgain = () => patiently(wait, () => database.read(tenantId, (tx) => look(tx, from, BATCH_ROWS)));
+    const lookAgain = () => inBatches((rows) => database.read(tenantId, (tx) => look(tx, from, rows)));
     let step = await lookAgain();
     // A row may have changed hands between the look at the keys and the look at the rows: only a second failure counts.
     if (step.faults?.length) step = onlyRepeated(step, await lookAgain());
