@@ -15,19 +15,31 @@ export function fingerprintOf(keys: TenantKeys, type: TokenType, text: string): 
   return macOf(keys.fingerprint, ['fingerprint', type, text]);
 }
 
-/** So many digits at once fit into a number exactly. */
-const CHUNK_DIGITS = 9;
-const CHUNK = BigInt(BASE ** CHUNK_DIGITS);
+/** Four digits are worked out at once: a remainder and a limb together then fit into a number exactly. */
+const CHUNK = BASE ** 4;
+const LIMB_BYTES = 3;
+const LIMB = 2 ** (8 * LIMB_BYTES);
+const PAIRS: readonly string[] = [...ALPHABET].flatMap((first) => [...ALPHABET].map((second) => first + second));
+const PAIR = BASE ** 2;
 
-/** The fingerprint as a number in base 58: letters and digits, none of which look alike. */
+/**
+ * The fingerprint as a number in base 58: letters and digits, none of which look alike. Long division by hand; every read
+ * of a token comes here, and big integers take half as long again.
+ */
 export function fingerprintText(fingerprint: Buffer): string {
+  const limbs: number[] = [fingerprint.readUInt16BE(0)];
+  for (let at = 2; at < BYTES; at += LIMB_BYTES) limbs.push(fingerprint.readUIntBE(at, LIMB_BYTES));
   let text = '';
-  for (let rest = BigInt(`0x${fingerprint.toString('hex')}`); rest > 0n; rest /= CHUNK) {
-    let chunk = Number(rest % CHUNK);
-    for (let digit = 0; digit < CHUNK_DIGITS; digit += 1) {
-      text = ALPHABET.charAt(chunk % BASE) + text;
-      chunk = Math.floor(chunk / BASE);
+  for (let first = 0; first < limbs.length; ) {
+    let remainder = 0;
+    for (let at = first; at < limbs.length; at += 1) {
+      const value = remainder * LIMB + (limbs[at] ?? 0);
+      const quotient = Math.floor(value / CHUNK);
+      limbs[at] = quotient;
+      remainder = value - quotient * CHUNK;
     }
+    text = `${PAIRS[Math.floor(remainder / PAIR)]}${PAIRS[remainder % PAIR]}${text}`;
+    while (first < limbs.length && limbs[first] === 0) first += 1;
   }
   const start = Math.max(0, Math.min(firstDigit(text), text.length - LENGTH_MIN));
   return text.slice(start).padStart(LENGTH_MIN, ALPHABET.charAt(0));
