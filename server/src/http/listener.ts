@@ -3,6 +3,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { answerClientError, refuseConnect, trackExchange } from './client-error.js';
 import { HEADER_BYTES_MAX } from './hostile.js';
+import { KEEP_ALIVE_SECONDS } from './plain-answer.js';
 
 export interface HttpListener {
   /** Resolves with the port it listens on. */
@@ -15,7 +16,6 @@ export interface HttpListener {
 const HEADERS_TIMEOUT_MS = 10_000;
 const REQUEST_TIMEOUT_MS = 30_000;
 const CONNECTIONS_CHECK_MS = 1_000;
-const KEEP_ALIVE_MS = 72_000;
 const CLOSE_GRACE_MS = 10_000;
 
 /** The bounds of a connection, and what Node would otherwise answer by itself without a body. */
@@ -26,7 +26,7 @@ export function createListener(receive: RequestListener): HttpListener {
       headersTimeout: HEADERS_TIMEOUT_MS,
       requestTimeout: REQUEST_TIMEOUT_MS,
       connectionsCheckingInterval: CONNECTIONS_CHECK_MS,
-      keepAliveTimeout: KEEP_ALIVE_MS,
+      keepAliveTimeout: KEEP_ALIVE_SECONDS * 1_000,
       // A missing Host header is refused by the gate, with a problem body.
       requireHostHeader: false,
     },

@@ -1,5 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Clock } from '../kernel/clock.js';
 import type { RequestContext } from './context.js';
+import { createSendPlain } from './plain-answer.js';
 import { overloaded, problemOf } from './problem.js';
 
 /** Sends answers. Every request ends in exactly one call of one of these. */
@@ -23,35 +25,55 @@ export type OnAnswered = (exchange: Exchange, status: number) => void;
 const ALWAYS = ['Cache-Control', 'no-store', 'X-Content-Type-Options', 'nosniff', 'Access-Control-Allow-Origin', '*'];
 /** Stands for a trace id in an answer that is written beforehand. */
 const TRACE_ID_HERE = 'trace-id';
+const JSON_TYPE = ['Content-Type', 'application/json'];
 const EXPOSED = 'RateLimit, RateLimit-Policy, Retry-After, Location';
 
 /** Headers go out as one flat list in one call: set one by one they would cost as much as the rest of the request. */
-export function createResponder(onAnswered: OnAnswered, isClosing: () => boolean): Responder {
+export function createResponder(clock: Clock, onAnswered: OnAnswered, isClosing: () => boolean): Responder {
   const exposedByPrefix = new Map<string, string>();
+  const sendPlain = createSendPlain(clock, (prefix) => [...alwaysFor(prefix), ...JSON_TYPE]);
 
-  function headersFor(context: RequestContext): string[] {
-    const { traceId } = context;
-    const { prefix } = context.headers;
+  function headersFor({ traceId, headers: { prefix } }: RequestContext): string[] {
+    return [`${prefix}-TRACE-ID`, traceId, ...alwaysFor(prefix)];
+  }
+
+  function alwaysFor(prefix: string): string[] {
     let exposed = exposedByPrefix.get(prefix);
     if (exposed === undefined) {
       exposed = `${prefix}-TRACE-ID, ${prefix}-PROXY-DESTINATION-STATUS, ${EXPOSED}`;
       exposedByPrefix.set(prefix, exposed);
     }
-    return [`${prefix}-TRACE-ID`, traceId, ...ALWAYS, 'Access-Control-Expose-Headers', exposed];
+    return [...ALWAYS, 'Access-Control-Expose-Headers', exposed];
+  }
+
+  /**
+   * A client that keeps its connection busy would otherwise keep a stopping server alive; and behind an answer that did
+   * not wait for its request's body, nobody could tell where the next request begins.
+   */
+  function isLast(exchange: Exchange, status: number): boolean {
+    return isClosing() || exchange.context.headers.hasUpgrade || isBodyOutstanding(exchange, status);
   }
 
   function send(exchange: Exchange, status: number, headers: string[], body: string | Buffer | undefined): void {
     const { response } = exchange;
     const bytes = body === undefined ? 0 : Buffer.byteLength(body);
     if (body !== undefined) headers.push('Content-Length', `${bytes}`);
-    // A client that keeps its connection busy would otherwise keep a stopping server alive; and behind an answer that did
-    // not wait for its request's body, nobody could tell where the next request begins.
-    const isLast = isClosing() || exchange.context.headers.hasUpgrade || isBodyOutstanding(exchange, status);
-    if (isLast) headers.push('Connection', 'close');
+    if (isLast(exchange, status)) headers.push('Connection', 'close');
     response.writeHead(status, headers);
     // As long in bytes as in characters, it is plain ASCII, which leaves the process without being re-encoded.
     response.end(body, bytes === body?.length ? 'latin1' : 'utf8');
     onAnswered(exchange, status);
+  }
+
+  function trySendPlain(exchange: Exchange, status: number, body: string): boolean {
+    const { request, response, context } = exchange;
+    // A head that must be told from its body, or a connection that must be told apart, is left to Node.
+    if (request.method === 'HEAD' || context.headers.expect !== undefined || isLast(exchange, status)) return false;
+    if (Buffer.byteLength(body) !== body.length) return false;
+    const { traceId, startedAtMs } = context;
+    if (!sendPlain(response, { status, prefix: context.headers.prefix, traceId, body, startedAtMs })) return false;
+    onAnswered(exchange, status);
+    return true;
   }
 
   // The same problem as any other, written once; only the trace id is the request's own.
@@ -68,8 +90,9 @@ export function createResponder(onAnswered: OnAnswered, isClosing: () => boolean
       send(exchange, refusal.status, headers, beforeTraceId + JSON.stringify(context.traceId) + afterTraceId);
     },
     json(exchange, status, body, extra) {
+      if (extra === undefined && typeof body === 'string' && trySendPlain(exchange, status, body)) return;
       const headers = headersFor(exchange.context);
-      headers.push('Content-Type', 'application/json');
+      headers.push(...JSON_TYPE);
       if (extra) headers.push(...extra);
       send(exchange, status, headers, body);
     },

@@ -41,6 +41,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
   let inFlight = 0;
   const gate = createGate(options);
   const respond = createResponder(
+    options.clock,
     (exchange, status) => {
       inFlight -= 1;
       options.onAnswered(exchange, status);

@@ -1,0 +1,79 @@
+import assert from 'node:assert/strict';
+import { connect } from 'node:net';
+import { after, before, describe, it } from 'node:test';
+import type { TestApp } from '../testing/test-app.js';
+import { startTestApp } from '../testing/test-app.js';
+
+/** What a server says on one connection, until it closes it. */
+function talk(port: number, sent: string): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const socket = connect(port, '127.0.0.1', () => socket.write(sent));
+    let heard = '';
+    socket.setEncoding('latin1').on('data', (text) => {
+      heard += text;
+    });
+    socket.once('end', () => resolve(heard)).once('error', reject);
+  });
+}
+
+function headOf(heard: string): string {
+  return heard.slice(0, heard.indexOf('\r\n\r\n'));
+}
+
+describe('answers that leave in one piece', () => {
+  let app: TestApp;
+  let key: string;
+  before(async () => {
+    app = await startTestApp();
+    ({ key } = await app.makeTenant());
+  });
+  after(() => app.close());
+
+  const ask = (method: string, more = '', version = '1.1'): string =>
+    `${method} /tenants/self HTTP/${version}\r\nHost: h\r\nSVC-API-KEY: ${key}\r\nSVC-TRACE-ID: t-1\r\n${more}\r\n`;
+  const LAST = 'Connection: close\r\n';
+
+  it('have the head that Node writes itself, byte for byte', async () => {
+    const whole = headOf(await talk(app.port, ask('GET') + ask('GET', LAST)));
+    const byNode = headOf(await talk(app.port, ask('HEAD') + ask('HEAD', LAST)));
+    const withoutDate = (head: string): string => head.replace(/Date: [^\r]+ GMT/, 'Date: one');
+    assert.match(whole, /\r\nDate: \w{3}, \d\d \w{3} \d{4} \d\d:\d\d:\d\d GMT\r\n/);
+    assert.equal(withoutDate(whole), withoutDate(byNode));
+    assert.match(whole, /^HTTP\/1\.1 200 OK\r\nSVC-TRACE-ID: t-1\r\n/);
+    assert.match(whole, /\r\nConnection: keep-alive\r\nKeep-Alive: timeout=72$/);
+  });
+
+  it('keep their order and their lengths when requests arrive in one packet', async () => {
+    const heard = await talk(app.port, ask('GET').repeat(5) + ask('HEAD') + ask('GET', LAST));
+    const statuses: string[] = [];
+    let rest = heard;
+    for (const method of ['GET', 'GET', 'GET', 'GET', 'GET', 'HEAD', 'GET']) {
+      const head = headOf(rest);
+      const length = method === 'HEAD' ? 0 : Number(/Content-Length: (\d+)/.exec(head)?.[1]);
+      const body = rest.slice(head.length + 4, head.length + 4 + length);
+      if (method === 'GET') assert.equal(JSON.parse(body).name, 'Tenant under test');
+      statuses.push(head.slice(0, head.indexOf('\r\n')));
+      rest = rest.slice(head.length + 4 + length);
+    }
+    assert.deepEqual(statuses, Array(7).fill('HTTP/1.1 200 OK'));
+    assert.equal(rest, '');
+  });
+
+  it('end the connection where the client wants it, and are left to Node then', async () => {
+    for (const sent of [ask('GET', LAST), ask('GET', '', '1.0')]) {
+      const heard = await talk(app.port, sent);
+      assert.match(headOf(heard), /\r\nConnection: close/);
+      assert.doesNotMatch(headOf(heard), /Keep-Alive/);
+    }
+  });
+
+  it('keep every character that is not ASCII', async () => {
+    const name = 'Zoë’s 金庫 🗝';
+    assert.equal((await app.call('PUT', '/tenants/self', { key, body: { name } })).status, 200);
+    const heard = await talk(app.port, ask('GET') + ask('GET', LAST));
+    const texts = Buffer.from(heard, 'latin1')
+      .toString('utf8')
+      .match(/"name":"([^"]+)"/g);
+    assert.deepEqual(texts, Array(2).fill(`"name":"${name}"`));
+  });
+});
