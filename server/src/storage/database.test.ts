@@ -89,6 +89,10 @@ suite('transactions', () => {
       tenants: LIVING,
       is_read_only: 'on',
     });
+    assert.deepEqual(
+      await shown((work) => database.readAtOnce(LIVING, work)),
+      await shown((work) => database.read(LIVING, work)),
+    );
     assert.deepEqual(await shown((work) => database.write(LIVING, work)), {
       role: 'strongroom_app',
       login: user,
@@ -153,6 +157,21 @@ suite('transactions', () => {
     const writing = database.read(LIVING, (tx) => tx.run(INSERT_NOTE, [LIVING, 'in a read']));
     await assert.rejects(writing, refusedWith(READ_ONLY_TRANSACTION));
     await assert.rejects(database.lookUp((tx) => tx.run(RENAME_TENANTS, [])));
+  });
+
+  test('a read at once that asks again after it waited is refused, and its connections serve on', async () => {
+    const late = database.readAtOnce(LIVING, async (tx) => {
+      await tx.run(LIST_LOG_IDS, []);
+      return tx.run(LIST_LOG_IDS, []);
+    });
+    await assert.rejects(late, /everything is asked for at once/);
+    const asked = Array.from({ length: 40 }, () =>
+      database.readAtOnce(LIVING, (tx) => Promise.all([tx.run(LIST_LOG_IDS, []), tx.run(LIST_TENANT_IDS, [])])),
+    );
+    for (const [logs, tenants] of await Promise.all(asked)) {
+      assert.deepEqual(logs, []);
+      assert.deepEqual(tenants, [{ id: LIVING }]);
+    }
   });
 
   test('a look-up sees the tenants of everybody, and neither their logs nor their data', async () => {

@@ -1,4 +1,5 @@
 import type pg from 'pg';
+import { assert } from '../kernel/assert.js';
 import type { Clock } from '../kernel/clock.js';
 import { storageUnavailable } from '../kernel/errors.js';
 import type { Bulk } from './bulk.js';
@@ -14,7 +15,6 @@ import type { ReadOn, ReplicaFigures, ReplicaTarget } from './replica.js';
 import { createReplicaReads } from './replica.js';
 import type { PurgeTx, RetentionTx, Role, SystemTx, TenantTx, Tx } from './scope.js';
 import { createSharedReads } from './shared-reads.js';
-import type { Statement, Value } from './statement.js';
 
 export interface DatabaseOptions {
   readonly target: ConnectionTarget;
@@ -37,7 +37,9 @@ export interface ConnectionBounds {
 export interface Database {
   /** Reads rows of one tenant. One flight to the server for what `work` asks at once. */
   read<T>(tenantId: string, work: (tx: TenantTx) => Promise<T>): Promise<T>;
-  /** The same, answered by the read replica where there is one that has all the caller may have written. */
+  /** The same for `work` that asks for everything before it waits for anything: all of it takes a single flight. */
+  readAtOnce<T>(tenantId: string, work: (tx: TenantTx) => Promise<T>): Promise<T>;
+  /** As `read`, answered by the read replica where there is one that has all the caller may have written. */
   readReplicated<T>(tenantId: string, work: (tx: TenantTx) => Promise<T>): Promise<T>;
   /** Looks for one row of one tenant; looks that arrive together share a statement. The answer serves all of them. */
   find<Row, Result, Answer>(tenantId: string, bulk: Bulk<Row, Result, Answer>, row: Row): Promise<Answer>;
@@ -108,17 +110,22 @@ export function createDatabase(options: DatabaseOptions): Database {
     return result;
   }
 
-  /** A look whose one statement is known beforehand travels with its COMMIT, in a single flight. */
-  async function lookOnce<Row>(scope: Scope, statement: Statement<Row>, values: readonly Value[]): Promise<Row[]> {
+  /** What is asked before anything is waited for travels with its COMMIT, in a single flight. */
+  async function lookAtOnce<T>(scope: Scope, work: (run: Tx['run']) => Promise<T>): Promise<T> {
     const client = await connectTo(readers);
     const opened = openScope(client, scope, bounds, isPrepared);
-    const found = runStatement(client, statement, values, isPrepared);
+    let isAsking = true;
+    const found = work((statement, values) => {
+      assert(isAsking, 'everything is asked for at once');
+      return runStatement(client, statement, values, isPrepared);
+    });
+    isAsking = false;
     // Nothing was changed, so nobody has to know how it ended; it gives the connection back.
     commit(client, () => readers.doubt(client)).catch(() => {});
     try {
-      const rows = await found;
+      const result = await found;
       await opened;
-      return rows;
+      return result;
     } catch (error) {
       if (isHostLost(error)) readers.doubt(client);
       if (isAftermath(error)) await opened;
@@ -160,7 +167,7 @@ export function createDatabase(options: DatabaseOptions): Database {
 
   const sharedReads = createSharedReads(async (tenants, bulk, rows) => {
     const scope: Scope = { role: 'strongroom_app', tenants, isReadOnly: true };
-    return bulk.collect(await lookOnce(scope, bulk.statement, bulk.values(rows)), rows);
+    return bulk.collect(await lookAtOnce(scope, (run) => run(bulk.statement, bulk.values(rows))), rows);
   }, SHARED_READS);
 
   const readOn: ReadOn = (pool, tenantId, work, prepare) =>
@@ -184,6 +191,10 @@ export function createDatabase(options: DatabaseOptions): Database {
 
   return {
     read: (tenantId, work) => readOn(readers, tenantId, work),
+    readAtOnce: (tenantId, work) =>
+      lookAtOnce({ role: 'strongroom_app', tenants: [tenantId], isReadOnly: true }, (run) =>
+        work({ kind: 'tenant', tenantId, lane: 0, run, gather: createGather(run) }),
+      ),
     readReplicated: (tenantId, work) => (replica ? replica.read(tenantId, work) : readOn(readers, tenantId, work)),
     find: sharedReads.find,
     write: (tenantId, work) => groupCommit.submit(tenantId, work),

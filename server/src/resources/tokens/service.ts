@@ -80,7 +80,7 @@ export function createTokens(options: TokensOptions): Tokens {
       const token = known(await opener.find(principal.tenantId, id, act.atMs));
       const transform = granted(decide(principal, 'token:read', subjectOf(token)));
       await database.write(principal.tenantId, (tx) => recordTouched(tx, act, 'token_retrieved', [token]));
-      return createPresent(expressions, createBudget(), act).body(token, transform, act.atMs);
+      return createPresent(expressions, createBudget, act).body(token, transform, act.atMs);
     },
 
     async update(principal, act, id, body) {
@@ -96,7 +96,7 @@ export function createTokens(options: TokensOptions): Tokens {
         const changed = changeToken(preparation, current, patch);
         const containers = [...current.content.containers, ...changed.token.content.containers];
         const transform = granted(decideAll(principal, 'token:update', { id, containers }));
-        return { ...changed, transform, present: createPresent(expressions, preparation.budget, act) };
+        return { ...changed, transform, present: createPresent(expressions, () => preparation.budget, act) };
       };
       apply(seen);
       return change(principal, id, async (tx) => {

@@ -14,6 +14,7 @@ import { readTermRows } from './term-queries.js';
 import { seesAll, visibleTo } from './visibility.js';
 
 const EVERYTHING: Query = { kind: 'all' };
+const NO_TERM_ROWS: TermRows = new Map();
 
 /** Who looks for what. */
 export interface Ask extends Omit<Vocabulary, 'directory'> {
@@ -32,12 +33,15 @@ export interface Resolved {
   readonly termRows: TermRows;
 }
 
-/**
- * The condition a token must meet to be found, and what there is to know before looking for it: the directory, unless
- * nothing depends on it, and how rare the terms are if something else could be looked for first.
- */
-export async function resolveAsk(tx: TenantTx, ask: Ask): Promise<Resolved> {
-  const { principal, permission, query = EVERYTHING, filters = {}, keys } = ask;
+/** What has to be read before it is known what to look for. */
+interface ToRead {
+  readonly isDirectoryNeeded: boolean;
+  /** How rare these are tells which to look for first. */
+  readonly terms: readonly Buffer[];
+}
+
+/** The directory, unless nothing depends on it, and how rare the terms are if something else could be looked for first. */
+function toRead({ principal, permission, query = EVERYTHING, filters = {}, keys }: Ask): ToRead {
   const isDirectoryNeeded =
     !seesAll(principal, permission) ||
     asksForGroups(query) ||
@@ -46,10 +50,11 @@ export async function resolveAsk(tx: TenantTx, ask: Ask): Promise<Resolved> {
   const filterTerms = (filters.metadata ?? []).map(([key, value]) => metadataTerm(keys, key, value));
   const terms = [...termsOf(query, keys), ...filterTerms];
   const isChoice = isDirectoryNeeded || (terms.length > 1 && (hasChoice(query) || filterTerms.length > 0));
-  const [directory, termRows] = await Promise.all([
-    isDirectoryNeeded ? readDirectory(tx) : undefined,
-    isChoice && terms.length > 0 ? readTermRows(tx, terms) : new Map(),
-  ]);
+  return { isDirectoryNeeded, terms: isChoice ? terms : [] };
+}
+
+function resolveWith(ask: Ask, directory: readonly Group[] | undefined, termRows: TermRows): Resolved {
+  const { principal, permission, query = EVERYTHING, filters = {} } = ask;
   const words: Vocabulary = { ...ask, directory: directory ?? [] };
   const condition = both([
     conditionOfQuery(query, words),
@@ -57,4 +62,20 @@ export async function resolveAsk(tx: TenantTx, ask: Ask): Promise<Resolved> {
     visibleTo(principal, permission, directory ?? []),
   ]);
   return { condition, directory, termRows };
+}
+
+/** The condition a token must meet to be found, and what there is to know before looking for it. */
+export async function resolveAsk(tx: TenantTx, ask: Ask): Promise<Resolved> {
+  const { isDirectoryNeeded, terms } = toRead(ask);
+  const [directory, termRows] = await Promise.all([
+    isDirectoryNeeded ? readDirectory(tx) : undefined,
+    terms.length > 0 ? readTermRows(tx, terms) : NO_TERM_ROWS,
+  ]);
+  return resolveWith(ask, directory, termRows);
+}
+
+/** The same where nothing has to be read for it; undefined elsewhere. */
+export function resolveAtOnce(ask: Ask): Resolved | undefined {
+  const { isDirectoryNeeded, terms } = toRead(ask);
+  return isDirectoryNeeded || terms.length > 0 ? undefined : resolveWith(ask, undefined, NO_TERM_ROWS);
 }

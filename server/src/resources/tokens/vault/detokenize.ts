@@ -61,7 +61,7 @@ export function createDetokenize(options: DetokenizeOptions) {
     const ids = [...new Set(found.flatMap((expression) => referencesOf(expressions, expression, budget)))];
     if (ids.length > options.tokensPerRequestMax) throw tooManyTokens(options.tokensPerRequestMax);
     const tokens = await findAll(principal, act, ids);
-    const present = createPresent(expressions, budget, act);
+    const present = createPresent(expressions, () => budget, act);
     const views = new Map(tokens.map((token) => [token.row.id, viewOf(present, principal, act, token)]));
     const values = found.map(({ path, text }) =>
       namingField(path, () => expressions.evaluateWithTokens(text, views, budget) ?? null),

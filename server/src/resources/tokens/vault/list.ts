@@ -2,19 +2,21 @@ import { setImmediate } from 'node:timers/promises';
 import { decide } from '../../../access/decide.js';
 import type { Principal } from '../../../access/principal.js';
 import type { Act } from '../../../audit/entry.js';
+import type { Budget } from '../../../expressions/budget.js';
 import { createBudget } from '../../../expressions/budget.js';
 import type { Expressions } from '../../../expressions/expressions.js';
 import type { CursorScope, Cursors } from '../../../http/cursor.js';
 import type { CursorPagination, OffsetPagination } from '../../../http/pages.js';
 import { cursorPage, offsetPage, PAGE_SIZE_DEFAULT, pageAsked } from '../../../http/pages.js';
 import type { Database } from '../../../storage/database.js';
+import type { TenantTx } from '../../../storage/scope.js';
 import type { TokenBody } from '../schema.js';
 import type { Filters } from '../search/build.js';
 import type { Page } from '../search/list-queries.js';
 import { countTokens, findTokens } from '../search/list-queries.js';
 import { parseQuery } from '../search/parse.js';
-import type { Ask } from '../search/resolve.js';
-import { resolveAsk } from '../search/resolve.js';
+import type { Ask, Resolved } from '../search/resolve.js';
+import { resolveAsk, resolveAtOnce } from '../search/resolve.js';
 import { fingerprintBytes } from '../stored/fingerprint.js';
 import type { TokenRow } from '../stored/row.js';
 import { granted, subjectOf } from './answer.js';
@@ -80,14 +82,16 @@ export function createLists(options: ListsOptions): Lists {
     const permission = permissionFor(wanted);
     const ask: Ask = { principal, permission, keys, includesChildren, readFingerprint: fingerprintBytes, ...search };
     const nowMs = act.atMs;
-    return database.read(principal.tenantId, async (tx) => {
-      const resolved = await resolveAsk(tx, ask);
+    const find = async (tx: TenantTx, resolved: Resolved) => {
       const [rows, total] = await Promise.all([
         findTokens(tx, { ...resolved, ...page, nowMs }),
         page.isCounted ? countTokens(tx, { ...resolved, nowMs }) : 0,
       ]);
       return { rows, total };
-    });
+    };
+    const resolved = resolveAtOnce(ask);
+    if (resolved) return database.readAtOnce(principal.tenantId, (tx) => find(tx, resolved));
+    return database.read(principal.tenantId, async (tx) => find(tx, await resolveAsk(tx, ask)));
   }
 
   /** Opens and shapes the tokens of a page, and has the log say so before they leave. */
@@ -101,12 +105,13 @@ export function createLists(options: ListsOptions): Lists {
     const permission = permissionFor(wanted);
     const tokens = await opener.open(principal.tenantId, rows);
     const data: TokenBody[] = [];
+    const budgets: Budget[] = [];
+    const present = createPresent(expressions, () => budgetOf(budgets), act);
     for (const token of tokens) {
-      // A budget for each token: what one mask costs must not empty another's. A dear one lets other requests in between.
-      const budget = createBudget(MASK_UNITS_MAX);
-      const present = createPresent(expressions, budget, act);
       data.push(present.body(token, granted(decide(principal, permission, subjectOf(token))), act.atMs));
-      if (budget.unitsLeft() < MASK_UNITS_MAX - DEAR_UNITS) await setImmediate();
+      const budget = budgets.pop();
+      // A dear mask lets other requests in between.
+      if (budget && budget.unitsLeft() < MASK_UNITS_MAX - DEAR_UNITS) await setImmediate();
     }
     const answer = answerOf(data);
     if (tokens.length > 0 || act.keepAnswer) {
@@ -139,6 +144,13 @@ export function createLists(options: ListsOptions): Lists {
       return disclose(principal, act, wanted, page, (data) => ({ pagination: cursorPage(size, next), data }));
     },
   };
+}
+
+/** One for each token: what one mask costs must not empty another's. */
+function budgetOf(budgets: Budget[]): Budget {
+  const budget = createBudget(MASK_UNITS_MAX);
+  budgets.push(budget);
+  return budget;
 }
 
 function permissionFor(wanted: Wanted): Ask['permission'] {

@@ -28,7 +28,7 @@ export async function makeTokens(
   const matches = new Map(matched.map((token) => [token.row, token]));
   // Two that led to the same token are two acts.
   if (matched.length > 0) await recordTouched(tx, act, 'token_matched', matched);
-  const present = createPresent(expressions, budget, act);
+  const present = createPresent(expressions, () => budget, act);
   return stored.map((outcome, n) => {
     const match = outcome.kind === 'matched' ? matches.get(outcome.row) : undefined;
     if (match) return presentMatch(principal, present, match, act.atMs);

@@ -30,7 +30,8 @@ export interface Present {
  */
 export function createPresent(
   expressions: Expressions,
-  budget: Budget,
+  /** Asked for only by a mask: most tokens have none of their own. */
+  budget: () => Budget,
   { keepAnswer }: Pick<Act, 'keepAnswer'>,
 ): Present {
   function data({ row, content }: OpenToken, transform: Transform, nowMs: number): Json | undefined {
@@ -39,7 +40,7 @@ export function createPresent(
     const plain = keepAnswer && hasCvc(content.type, live) ? withoutCvc(live) : live;
     if (transform === 'reveal') return plain;
     if (content.mask === undefined) return TOKEN_TYPE_CATALOGUE[content.type].maskedView(plain);
-    return expressions.evaluateMask(content.mask, { data: plain }, budget);
+    return expressions.evaluateMask(content.mask, { data: plain }, budget());
   }
 
   return {
