@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Clock } from '../kernel/clock.js';
 import type { RequestContext } from './context.js';
+import type { SendPlain } from './plain-answer.js';
 import { createSendPlain } from './plain-answer.js';
 import { overloaded, problemOf } from './problem.js';
 
@@ -31,7 +32,7 @@ const EXPOSED = 'RateLimit, RateLimit-Policy, Retry-After, Location';
 /** Headers go out as one flat list in one call: set one by one they would cost as much as the rest of the request. */
 export function createResponder(clock: Clock, onAnswered: OnAnswered, isClosing: () => boolean): Responder {
   const exposedByPrefix = new Map<string, string>();
-  const sendPlain = createSendPlain(clock, (prefix) => [...alwaysFor(prefix), ...JSON_TYPE]);
+  const sendJson = createSendPlain(clock, (prefix) => [...alwaysFor(prefix), ...JSON_TYPE]);
 
   function headersFor({ traceId, headers: { prefix } }: RequestContext): string[] {
     return [`${prefix}-TRACE-ID`, traceId, ...alwaysFor(prefix)];
@@ -65,13 +66,13 @@ export function createResponder(clock: Clock, onAnswered: OnAnswered, isClosing:
     onAnswered(exchange, status);
   }
 
-  function trySendPlain(exchange: Exchange, status: number, body: string): boolean {
+  function trySendPlain(send: SendPlain, exchange: Exchange, status: number, body: string): boolean {
     const { request, response, context } = exchange;
     // A head that must be told from its body, or a connection that must be told apart, is left to Node.
     if (request.method === 'HEAD' || context.headers.expect !== undefined || isLast(exchange, status)) return false;
     if (Buffer.byteLength(body) !== body.length) return false;
     const { traceId, startedAtMs } = context;
-    if (!sendPlain(response, { status, prefix: context.headers.prefix, traceId, body, startedAtMs })) return false;
+    if (!send(response, { status, prefix: context.headers.prefix, traceId, body, startedAtMs })) return false;
     onAnswered(exchange, status);
     return true;
   }
@@ -79,18 +80,19 @@ export function createResponder(clock: Clock, onAnswered: OnAnswered, isClosing:
   // The same problem as any other, written once; only the trace id is the request's own.
   const refusal = problemOf(overloaded(), { traceId: TRACE_ID_HERE, prefix: '' });
   const refusalHeaders = Object.entries(refusal.headers).flat();
+  const sendRefusal = createSendPlain(clock, (prefix) => [...alwaysFor(prefix), ...refusalHeaders]);
   const [beforeTraceId = '', afterTraceId = ''] = refusal.body.split(JSON.stringify(TRACE_ID_HERE));
 
   return {
     overloaded(exchange) {
       const { context, request } = exchange;
       if (!request.complete) dump(request);
-      const headers = headersFor(context);
-      headers.push(...refusalHeaders);
-      send(exchange, refusal.status, headers, beforeTraceId + JSON.stringify(context.traceId) + afterTraceId);
+      const body = beforeTraceId + JSON.stringify(context.traceId) + afterTraceId;
+      if (trySendPlain(sendRefusal, exchange, refusal.status, body)) return;
+      send(exchange, refusal.status, [...headersFor(context), ...refusalHeaders], body);
     },
     json(exchange, status, body, extra) {
-      if (extra === undefined && typeof body === 'string' && trySendPlain(exchange, status, body)) return;
+      if (extra === undefined && typeof body === 'string' && trySendPlain(sendJson, exchange, status, body)) return;
       const headers = headersFor(exchange.context);
       headers.push(...JSON_TYPE);
       if (extra) headers.push(...extra);
