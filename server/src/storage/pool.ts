@@ -103,12 +103,16 @@ export function createPool(
         const open = pool.totalCount - opening;
         if (isLate() || open === 0 || isOfNoUse(error)) throw error;
         pool.options.max = open;
-        regrowth ??= setTimeout(() => {
-          regrowth = undefined;
-          pool.options.max = connectionsMax;
-        }, REFUSED_REST_MS).unref();
+        regrowth ??= setTimeout(regrow, REFUSED_REST_MS).unref();
       }
     }
+  }
+
+  function regrow(): void {
+    regrowth = undefined;
+    pool.options.max = connectionsMax;
+    // Those who wait are not told that there may be room again: one more connection, given back at once, is theirs.
+    if (pool.waitingCount > 0) pool.connect().then((client) => client.release(), ignore);
   }
 
   /** A connection to the host that is chosen now; those to an earlier one are closed as they turn up. */

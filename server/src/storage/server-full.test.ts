@@ -203,6 +203,23 @@ suite('a server that takes no further connection', { skip: unless(findPostgres()
     assert.equal(notes.length, 101);
   });
 
+  test('who waits is served as soon as the server has room, also while our own stay busy', async () => {
+    const database = open(PATIENT);
+    const openDoor = await shutDoor();
+    const first = enter(database);
+    await atDoor(1);
+    const leave = await fill();
+    const waiting = [look(database), look(database)];
+    // By the time others who come later have been refused, those who wait have been too.
+    const other = open();
+    for (let turn = 0; turn < 5; turn += 1) await assert.rejects(look(other), isFull);
+    await leave();
+    await Promise.all(waiting);
+    assert.equal(await taken(`wait_event = 'advisory'`), 1);
+    await openDoor();
+    await first;
+  });
+
   test('the pool grows again once the server has room', async () => {
     const database = open(PATIENT);
     await look(database);
