@@ -35,6 +35,8 @@ export interface TcpProxy {
   setWeather(weather: Weather, direction?: Direction): void;
   /** Looks at every chunk until it is taken away again by undefined. */
   setHook(hook: Hook | undefined): void;
+  /** New connections lead to another port from now on. */
+  leadTo(port: number): void;
   /** Breaks every connection there is; new ones are taken. */
   resetAll(): void;
   /** Nobody listens on the port any more, and what is connected is broken. */
@@ -53,7 +55,8 @@ interface Half {
 }
 
 /** A way to a server on loopback that loses, delays and breaks what it is told to. */
-export async function startTcpProxy(targetPort: number): Promise<TcpProxy> {
+export async function startTcpProxy(firstTargetPort: number): Promise<TcpProxy> {
+  let targetPort = firstTargetPort;
   const port = await freePort();
   const links = new Set<Link>();
   const ways: Record<Direction, Half> = { up: openHalf(), down: openHalf() };
@@ -116,6 +119,9 @@ export async function startTcpProxy(targetPort: number): Promise<TcpProxy> {
     },
     setHook(next) {
       hook = next;
+    },
+    leadTo(port) {
+      targetPort = port;
     },
     resetAll() {
       for (const link of [...links]) link.reset();

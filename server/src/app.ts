@@ -15,7 +15,7 @@ import { startJobs } from './jobs/runner.js';
 import type { Clock } from './kernel/clock.js';
 import { storageUnavailable } from './kernel/errors.js';
 import type { AskToCount } from './limits/asking-counter.js';
-import { addGauges, observers } from './observers.js';
+import { addGauges, adviceOn, observers } from './observers.js';
 import { createRateCounting } from './rate-counting.js';
 import type { AccessHooks } from './resources/applications/index.js';
 import type { TenantBody } from './resources/tenants/index.js';
@@ -170,7 +170,8 @@ export function createApp(options: AppOptions): App {
     }),
     clock,
     turn: options.worker,
-    onFault: (name, error) => log.main.warn({ job: name, err: error }, 'job failed, will try again'),
+    onFault: (name, error) =>
+      log.main.warn({ job: name, err: error, ...adviceOn(error) }, 'job failed, will try again'),
   });
 
   addGauges(metrics, { server, jobs, database, remembered: credentialMemory.size, isHearing: changes.isHearing });

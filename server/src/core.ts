@@ -9,7 +9,7 @@ import { randomNumberBelow } from './kernel/ids.js';
 import type { ConnectionTarget, SocketTarget } from './storage/connection.js';
 import type { Database, DatabaseOptions } from './storage/database.js';
 import { createDatabase } from './storage/database.js';
-import { isNameLost } from './storage/faults.js';
+import { isNameLost, NAME_LOST_ADVICE } from './storage/faults.js';
 import { migrate } from './storage/migrate.js';
 import type { StorageOptions } from './storage/open-storage.js';
 import { openStorage } from './storage/open-storage.js';
@@ -132,11 +132,7 @@ function connectionsOfOne(config: Config): number {
 
 export function asExit(error: unknown): unknown {
   if (isNameLost(error)) {
-    return new ExitError(
-      EXIT.configuration,
-      'A proxy before the database does not keep the names of prepared statements. Set STRONGROOM_DATABASE_PREPARED_STATEMENTS to off, or let PgBouncer 1.21 or newer keep them (max_prepared_statements).',
-      error,
-    );
+    return new ExitError(EXIT.configuration, NAME_LOST_ADVICE, error);
   }
   if (!(error instanceof AppError) || error.code !== 'storage_unavailable') return error;
   return new ExitError(

@@ -27,9 +27,10 @@ export async function makeFirstTenant(
   if (await core.database.lookUp(hasAnyUser)) return undefined;
   const tenantId = newId();
   const act = operatorAct(clock.nowMs());
+  const keyMaker = await core.keyStore.keyMaker();
   try {
     const application = await core.database.write(tenantId, async (tx) => {
-      await createTenant(tx, core.keyStore, act, { name: 'First tenant', ownerId: FIRST_OWNER_ID, isNewOwner: true });
+      await createTenant(tx, keyMaker, act, { name: 'First tenant', ownerId: FIRST_OWNER_ID, isNewOwner: true });
       return createApplication(tx, core.keyStore.systemKeys, act, {
         name: 'First management application',
         type: 'management',

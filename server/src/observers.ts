@@ -2,6 +2,7 @@ import type { Core, CoreOptions } from './core.js';
 import type { HttpServer, HttpServerOptions } from './http/server.js';
 import type { JobRunner } from './jobs/runner.js';
 import type { Clock } from './kernel/clock.js';
+import { isNameLost, NAME_LOST_ADVICE } from './storage/faults.js';
 import type { Metrics } from './telemetry/metrics.js';
 import type { ProcessLog } from './telemetry/process-log.js';
 
@@ -34,13 +35,18 @@ export function observers({
       });
     },
     onFault(error, traceId) {
-      log.main.error({ err: error, traceId }, 'request failed');
+      log.main.error({ err: error, ...adviceOn(error), traceId }, 'request failed');
     },
     onUnauthenticated(context, error) {
       const { traceId, sourceAddress: address, route } = context;
       log.security.warn({ event: 'unauthenticated', reason: error.code, traceId, address, route }, 'request refused');
     },
   };
+}
+
+/** For the line of a failure that lasts until the operator changes a setting. */
+export function adviceOn(error: unknown): { readonly advice?: string } {
+  return isNameLost(error) ? { advice: NAME_LOST_ADVICE } : {};
 }
 
 /** One line whenever the read replica begins to serve or is left alone. */

@@ -1,6 +1,8 @@
 import { parseArgs } from 'node:util';
+import { asExit } from '../core.js';
 import { AppError } from '../kernel/errors.js';
 import { EXIT, ExitError } from '../kernel/exit.js';
+import { isNameLost } from '../storage/faults.js';
 import { describeError } from '../telemetry/describe-error.js';
 import { VERSION } from '../version.js';
 import { applicationCreate } from './application-create.js';
@@ -63,7 +65,8 @@ export async function runCommandLine(words: readonly string[], output: Output): 
     return await command.run(given, output);
   } catch (error) {
     if (error instanceof UsageError) return misused(output, `${error.message}\n\n${helpOf(command)}`);
-    return failed(output, error);
+    // What a caller of the API may know would not tell an operator which setting it is.
+    return failed(output, isNameLost(error) ? asExit(error) : error);
   }
 }
 

@@ -24,7 +24,8 @@ export const tenantCreate: Command = {
       const tenantId = newId();
       const act = operatorAct(systemClock.nowMs());
       const tenant = { name, ownerId: owner ?? newId(), isNewOwner: owner === undefined };
-      await database.write(tenantId, (tx) => createTenant(tx, keyStore, act, tenant));
+      const keyMaker = await keyStore.keyMaker();
+      await database.write(tenantId, (tx) => createTenant(tx, keyMaker, act, tenant));
       output.print(tenantId);
       return 0;
     }),

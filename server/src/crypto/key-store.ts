@@ -14,6 +14,7 @@ import {
 } from './key-queries.js';
 import type { Keyring } from './keyring.js';
 import { createKeyring } from './keyring.js';
+import type { RootCheck } from './root-check.js';
 import { makeRootCheck, verifyRootCheck } from './root-check.js';
 import type { RootKey } from './root-key.js';
 import type { RootKeySource } from './root-key-custody.js';
@@ -31,11 +32,16 @@ export interface KeyStore {
   readonly systemKeys: SystemKeys;
   readonly keyring: Keyring;
   readonly custody: Custody;
+  /** For one change, and asked for right before it: inside its transaction this would take a second connection. */
+  keyMaker(): Promise<KeyMaker>;
+  /** After the commit nothing of the tenant can be decrypted any more. */
+  destroyTenantKeys(tx: TenantTx): Promise<void>;
+}
+
+export interface KeyMaker {
   createTenantKeys(tx: TenantTx, atMs: number): Promise<void>;
   /** Adds a version of the tenant's encryption key. */
   addEncryptionKey(tx: TenantTx, version: number, atMs: number): Promise<void>;
-  /** After the commit nothing of the tenant can be decrypted any more. */
-  destroyTenantKeys(tx: TenantTx): Promise<void>;
 }
 
 export interface OpenedKeyStore {
@@ -69,13 +75,18 @@ export async function openKeyStore(database: Database, source: UnboundRootKeySou
     systemKeys,
     keyring,
     custody,
-    async createTenantKeys(tx, atMs) {
-      const rows = generateTenantKeys(await wrappingKey(database, custody), tx.tenantId);
-      await Promise.all(rows.map((row) => insertTenantKey(tx, row, atMs)));
-    },
-    async addEncryptionKey(tx, version, atMs) {
-      const row = generateEncryptionKey(await wrappingKey(database, custody), tx.tenantId, version);
-      await insertTenantKey(tx, row, atMs);
+    async keyMaker() {
+      const check = await database.lookUp(findRootCheck);
+      return {
+        async createTenantKeys(tx, atMs) {
+          const rows = generateTenantKeys(await wrappingKey(custody, check), tx.tenantId);
+          await Promise.all(rows.map((row) => insertTenantKey(tx, row, atMs)));
+        },
+        async addEncryptionKey(tx, version, atMs) {
+          const row = generateEncryptionKey(await wrappingKey(custody, check), tx.tenantId, version);
+          await insertTenantKey(tx, row, atMs);
+        },
+      };
     },
     destroyTenantKeys: deleteTenantKeys,
   };
@@ -86,8 +97,8 @@ export async function openKeyStore(database: Database, source: UnboundRootKeySou
  * The key for what is new. The file is read again and held against the database, because a key wrapped by a root key
  * that was rotated away could not be opened after the next start.
  */
-async function wrappingKey(database: Database, custody: Custody): Promise<RootKey> {
-  const [ring, check] = await Promise.all([custody.reload(), database.lookUp(findRootCheck)]);
+async function wrappingKey(custody: Custody, check: RootCheck | undefined): Promise<RootKey> {
+  const ring = await custody.reload();
   if (check === undefined || !idsOf(ring).includes(check.rootKeyId)) {
     throw storageUnavailable(new Error('the root key was rotated: this process needs the new one to make keys'));
   }

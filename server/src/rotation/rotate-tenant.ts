@@ -18,7 +18,7 @@ import type { Stage } from './stage.js';
 
 export interface RotationOptions {
   readonly database: Database;
-  readonly keyStore: Pick<KeyStore, 'keyring' | 'addEncryptionKey'>;
+  readonly keyStore: Pick<KeyStore, 'keyring' | 'keyMaker'>;
   readonly clock: Clock;
   readonly stages: readonly Stage[];
   readonly wait: Wait;
@@ -49,6 +49,7 @@ export function beginRotation(
   madeBeforeMs = Number.POSITIVE_INFINITY,
 ): Promise<Begun | undefined> {
   return patiently(wait, async () => {
+    const keyMaker = await keyStore.keyMaker();
     const begun = await database.write(tenantId, async (tx) => {
       if (!(await lockTenant(tx))) return undefined;
       const unfinished = await findUnfinishedRotation(tx);
@@ -56,7 +57,7 @@ export function beginRotation(
       const newest = await findNewestKey(tx);
       if (!newest || newest.created_at.getTime() >= madeBeforeMs) return undefined;
       const row = { to_version: newest.version + 1, stage: '', place: '' };
-      await keyStore.addEncryptionKey(tx, row.to_version, clock.nowMs());
+      await keyMaker.addEncryptionKey(tx, row.to_version, clock.nowMs());
       await insertRotation(tx, row, clock.nowMs());
       await announce(tx, { kind: 'access', tenantId });
       return { ...row, tenantId, isResumed: false };

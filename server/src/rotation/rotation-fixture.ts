@@ -85,8 +85,9 @@ export async function createVault(): Promise<Vault> {
     async makeTenant({ database, keyStore }) {
       const [tenantId, ownerId] = [newId(), newId()];
       const act = operatorAct(systemClock.nowMs());
+      const keyMaker = await keyStore.keyMaker();
       await database.write(tenantId, (tx) =>
-        createTenant(tx, keyStore, act, { name: 'Rotated', ownerId, isNewOwner: true }),
+        createTenant(tx, keyMaker, act, { name: 'Rotated', ownerId, isNewOwner: true }),
       );
       return tenantId;
     },

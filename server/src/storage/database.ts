@@ -6,9 +6,17 @@ import type { Bulk } from './bulk.js';
 import { createGather } from './bulk.js';
 import type { ConnectionTarget, TimeBounds } from './connection.js';
 import { DEFAULT_TIME_BOUNDS, openScope, runStatement } from './connection.js';
-import { DriverFault, isAftermath, isHostLost, outcomeUnknown, sqlStateOf, translateDriverFault } from './faults.js';
+import {
+  DriverFault,
+  isAftermath,
+  isHostLost,
+  isNameLost,
+  outcomeUnknown,
+  sqlStateOf,
+  translateDriverFault,
+} from './faults.js';
 import type { Member, Work } from './group-commit.js';
-import { createGroupCommit, MemberFailure } from './group-commit.js';
+import { createGroupCommit, MemberFailure, reasonOf } from './group-commit.js';
 import type { ConnectionPool } from './pool.js';
 import { createPool, serversOf } from './pool.js';
 import type { ReadOn, ReplicaFigures, ReplicaTarget } from './replica.js';
@@ -97,12 +105,11 @@ export function createDatabase(options: DatabaseOptions): Database {
       result = await work((statement, values) => runStatement(client, statement, values, isPrepared));
       await opened;
     } catch (error) {
-      const isLost = isHostLost(error instanceof MemberFailure ? error.cause : error);
+      const failure = await failureOf(error, opened);
+      const isLost = isHostLost(reasonOf(failure));
       if (isLost) pool.doubt(client);
-      await rollBack(client, isLost);
-      // The scope could not be entered: that is the reason, and what the statements say is only its aftermath.
-      if (isAftermath(error)) await opened;
-      throw error;
+      await rollBack(client, isLost || isNameLost(reasonOf(failure)));
+      throw failure;
     }
     const committed = commit(client, () => pool.doubt(client));
     if (isDurable) await committed;
@@ -127,9 +134,9 @@ export function createDatabase(options: DatabaseOptions): Database {
       await opened;
       return result;
     } catch (error) {
-      if (isHostLost(error)) readers.doubt(client);
-      if (isAftermath(error)) await opened;
-      throw error;
+      const failure = await failureOf(error, opened);
+      if (isHostLost(failure)) readers.doubt(client);
+      throw failure;
     }
   }
 
@@ -243,6 +250,15 @@ function connectTo(pool: ConnectionPool): Promise<pg.PoolClient> {
   });
 }
 
+/** Where the scope could not be entered that is the reason, and what the statements say is only its aftermath. */
+function failureOf(error: unknown, opened: Promise<unknown>): Promise<unknown> {
+  if (!isAftermath(reasonOf(error))) return Promise.resolve(error);
+  return opened.then(
+    () => error,
+    (reason: unknown) => reason,
+  );
+}
+
 async function commit(client: pg.PoolClient, onLost: () => void): Promise<void> {
   let done: pg.QueryResult;
   try {
@@ -253,9 +269,11 @@ async function commit(client: pg.PoolClient, onLost: () => void): Promise<void> 
     client.release(true);
     throw isUnknown ? outcomeUnknown(error) : translateDriverFault(error);
   }
-  client.release();
   // The server answers a COMMIT of a failed transaction with ROLLBACK, and that is not an error.
-  if (done.command !== 'COMMIT') throw new Error(`transaction ended with ${done.command}`);
+  const isCommitted = done.command === 'COMMIT';
+  // What failed may be the connection's doing, such as a name it does not know; it happens rarely enough to make another.
+  client.release(!isCommitted);
+  if (!isCommitted) throw new Error(`transaction ended with ${done.command}`);
 }
 
 /** Silence means nobody knows, and so does a server that goes down: it may have flushed the commit before it said so. */

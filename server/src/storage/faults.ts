@@ -4,6 +4,7 @@ import { AppError, storageUnavailable } from '../kernel/errors.js';
 const UNAVAILABLE_CLASSES = new Set(['08', '25', '53', '54', '57', '58', 'F0', 'XX']);
 const UNAVAILABLE_STATES = new Set(['40001', '40P01', '55P03', '55006']);
 const CONFLICT_STATES = new Set(['40001', '40P01']);
+const NAME_LOST_STATES = new Set(['26000', '42P05']);
 
 /** Marks what came from the driver, as opposed to a 503 a service threw for a reason of its own. */
 export class DriverFault extends Error {
@@ -60,9 +61,12 @@ export function isOfNoUse(error: unknown): boolean {
 
 /** A proxy led a prepared statement to a connection that does not know its name, or knows it already. */
 export function isNameLost(error: unknown): boolean {
-  const state = sqlStateOf(error);
-  return state === '26000' || state === '42P05';
+  return NAME_LOST_STATES.has(sqlStateOf(error) ?? '');
 }
+
+/** What an operator has to do then. */
+export const NAME_LOST_ADVICE =
+  'A proxy before the database does not keep the names of prepared statements. Set STRONGROOM_DATABASE_PREPARED_STATEMENTS to off, or let PgBouncer 1.21 or newer keep them (max_prepared_statements).';
 
 export function isUniqueViolation(error: unknown): boolean {
   return sqlStateOf(error) === '23505';
@@ -70,14 +74,14 @@ export function isUniqueViolation(error: unknown): boolean {
 
 /**
  * The one translation of what the driver throws. Without a SQLSTATE it comes from the connection (refused, reset, timed
- * out, ended), so the store is unavailable; so it is for some states. Any other answer of the server is a mistake of
- * ours and stays as it is.
+ * out, ended), so the store is unavailable; so it is for some states, among them a name that a proxy lost. Any other answer
+ * of the server is a mistake of ours and stays as it is.
  */
 export function translateDriverFault(error: unknown): unknown {
   const state = sqlStateOf(error);
   if (state === undefined) return storageUnavailable(new DriverFault(error));
   const isUnavailable = UNAVAILABLE_STATES.has(state) || UNAVAILABLE_CLASSES.has(state.slice(0, 2));
-  return isUnavailable ? storageUnavailable(new DriverFault(error)) : error;
+  return isUnavailable || isNameLost(error) ? storageUnavailable(new DriverFault(error)) : error;
 }
 
 /** The connection broke while COMMIT was on its way: nobody can promise that nothing happened. */

@@ -197,6 +197,7 @@ export function createGroupCommit(options: GroupCommitOptions): GroupCommit {
   };
 }
 
-function reasonOf(failure: unknown): unknown {
+/** What a failure of a member is about; any other is about itself. */
+export function reasonOf(failure: unknown): unknown {
   return failure instanceof MemberFailure ? failure.cause : failure;
 }

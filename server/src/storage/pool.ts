@@ -24,6 +24,9 @@ interface Origin {
   readonly epoch: number;
 }
 
+/** How long a server that refused a further connection is taken at its word. */
+const REFUSED_REST_MS = 1_000;
+
 export function serversOf(target: ConnectionTarget, bounds: TimeBounds): Servers {
   const endpoints = endpointsOf(target);
   return { endpoints, choice: createHostChoice(endpoints, bounds) };
@@ -37,6 +40,9 @@ export function createPool(
 ): ConnectionPool {
   const { sessionAttrs, hosts } = endpoints;
   const origins = new WeakMap<pg.ClientBase, Origin>();
+  /** Connections on their way: the pool counts them with those it has. */
+  let opening = 0;
+  let regrowth: NodeJS.Timeout | undefined;
 
   /** The pool makes its connections through this: each goes to the host that is chosen at that moment. */
   class Connection extends pg.Client {
@@ -44,6 +50,18 @@ export function createPool(
       const origin = { host: choice.current(), epoch: choice.epoch() };
       super({ ...endpoints.configFor(origin.host, bounds), pipeline: true });
       origins.set(this, origin);
+    }
+
+    override connect(): Promise<pg.Client>;
+    override connect(callback: (error: Error) => void): void;
+    override connect(callback?: (error: Error) => void): Promise<pg.Client> | undefined {
+      if (callback === undefined) return super.connect();
+      opening += 1;
+      super.connect((error: Error) => {
+        opening -= 1;
+        callback(error);
+      });
+      return undefined;
     }
   }
 
@@ -73,10 +91,34 @@ export function createPool(
   pool.on('error', (_error, client) => doubt(client));
   pool.on('connect', (client) => client.on('error', ignore));
 
+  /**
+   * A server that lives and refuses a further connection, because others have used them up, leaves us those we have: for a
+   * while they are all the pool may hold, so that whoever needs one waits until one is free.
+   */
+  async function takeOwn(isLate: () => boolean): Promise<pg.PoolClient> {
+    for (;;) {
+      try {
+        return await pool.connect();
+      } catch (error) {
+        const open = pool.totalCount - opening;
+        if (isLate() || open === 0 || isOfNoUse(error)) throw error;
+        pool.options.max = open;
+        regrowth ??= setTimeout(regrow, REFUSED_REST_MS).unref();
+      }
+    }
+  }
+
+  function regrow(): void {
+    regrowth = undefined;
+    pool.options.max = connectionsMax;
+    // Those who wait are not told that there may be room again: one more connection, given back at once, is theirs.
+    if (pool.waitingCount > 0) pool.connect().then((client) => client.release(), ignore);
+  }
+
   /** A connection to the host that is chosen now; those to an earlier one are closed as they turn up. */
   async function takeFitting(isLate: () => boolean): Promise<pg.PoolClient> {
     for (;;) {
-      const client = await pool.connect();
+      const client = await takeOwn(isLate);
       if (isLate() || origins.get(client)?.epoch === choice.epoch()) return client;
       client.release(true);
     }
@@ -96,12 +138,13 @@ export function createPool(
     }
   }
 
+  /** The driver's own bound begins anew with each attempt, and ends before the server is asked what it is. */
   function connectInTime(): Promise<pg.PoolClient> {
     return new Promise((resolve, reject) => {
       let isLate = false;
       const timer = setTimeout(() => {
         isLate = true;
-        reject(new Error('no host of the address gave a connection in time'));
+        reject(new Error('no connection was to be had in time'));
       }, bounds.acquireMs);
       takeFromAny(() => isLate)
         .then((client) => {
@@ -113,9 +156,11 @@ export function createPool(
   }
 
   return {
-    // The driver's own bound ends before the server is asked what it is.
-    connect: () => (hosts.length === 1 && sessionAttrs === 'any' ? pool.connect() : connectInTime()),
+    connect: connectInTime,
     doubt,
-    end: () => pool.end(),
+    end() {
+      clearTimeout(regrowth);
+      return pool.end();
+    },
   };
 }

@@ -1,7 +1,6 @@
 import { AppError } from '../kernel/errors.js';
 import { EXIT, ExitError } from '../kernel/exit.js';
 import type { Database } from './database.js';
-import { isNameLost } from './faults.js';
 import { pendingMigrations } from './migrate.js';
 import { readMigrations } from './migrations.js';
 import { statement } from './statement.js';
@@ -54,7 +53,7 @@ async function appliedMigrations(database: Database): Promise<{ version: number;
   try {
     return await database.lookUp((tx) => tx.run(FIND_APPLIED_MIGRATIONS, []));
   } catch (error) {
-    if (error instanceof AppError || isNameLost(error)) throw error;
+    if (error instanceof AppError) throw error;
     throw new ExitError(
       EXIT.configuration,
       "The database has no Strongroom schema, or this login may not see it. Set STRONGROOM_MIGRATION_DATABASE_URL to the owner's address and run strongroom migrate.",

@@ -123,16 +123,14 @@ suite('behind PgBouncer in transaction mode', { skip }, () => {
     const look = (app: TestApp) => app.call('GET', '/tenants/self', { key: tenant.key });
     assert.equal((await look(one)).status, 200);
     assert.ok(gauge(one, 'credentials_remembered') > 0, 'the first answers from memory');
+    const rowsLeft = async (): Promise<number> => {
+      const { rows } = await one.db.owner.query('SELECT 1 FROM applications WHERE tenant_id = $1', [tenant.id]);
+      return rows.length;
+    };
+    assert.equal(await rowsLeft(), 1);
     assert.equal((await two.call('DELETE', '/tenants/self', { key: tenant.key })).status, 204);
     await eventually('the first refuses', async () => (await look(one)).status === 401, HEARD_WITHIN_MS);
-    await eventually(
-      'one of them leads the purge',
-      async () => {
-        const { rows } = await one.db.owner.query('SELECT 1 FROM applications WHERE tenant_id = $1', [tenant.id]);
-        return rows.length === 0;
-      },
-      20_000,
-    );
+    await eventually('one of them leads the purge', async () => (await rowsLeft()) === 0, 20_000);
     for (const app of [one, two]) assert.deepEqual(deafLines(app), []);
   });
 

@@ -147,7 +147,8 @@ export async function startTestApp(options: TestAppOptions = {}): Promise<TestAp
       const id = newId();
       const ownerId = newId();
       const act = operatorAct(clock.nowMs());
-      await database.write(id, (tx) => createTenant(tx, keyStore, act, { name, ownerId, isNewOwner: true }));
+      const keyMaker = await keyStore.keyMaker();
+      await database.write(id, (tx) => createTenant(tx, keyMaker, act, { name, ownerId, isNewOwner: true }));
       return { id, ownerId, key: await makeKey(id, 'management', permissionsOf('management')) };
     },
     async close() {

@@ -35,8 +35,9 @@ describe('the purge of deleted tenants', () => {
     const act = operatorAct(NOW_MS);
     makeTenant = async () => {
       const id = newId();
+      const keyMaker = await keyStore.keyMaker();
       await database.write(id, async (tx) => {
-        await createTenant(tx, keyStore, act, { name: 'T', ownerId: newId(), isNewOwner: true });
+        await createTenant(tx, keyMaker, act, { name: 'T', ownerId: newId(), isNewOwner: true });
         const rights = { name: 'A', type: 'management', permissions: ['tenant:read'] } as const;
         for (let made = 0; made < 3; made += 1) await createApplication(tx, keyStore.systemKeys, act, rights);
       });

@@ -1,6 +1,6 @@
 import type { Act } from '../../audit/entry.js';
 import { record } from '../../audit/record.js';
-import type { KeyStore } from '../../crypto/key-store.js';
+import type { KeyMaker, KeyStore } from '../../crypto/key-store.js';
 import { formatDate } from '../../kernel/dates.js';
 import { AppError } from '../../kernel/errors.js';
 import { announce } from '../../storage/changes.js';
@@ -86,11 +86,11 @@ export function createTenants(options: TenantsOptions): Tenants {
 }
 
 /** Makes a tenant with its keys, inside the caller's transaction. */
-export async function createTenant(tx: TenantTx, keyStore: KeyStore, act: Act, tenant: NewTenant): Promise<void> {
+export async function createTenant(tx: TenantTx, keyMaker: KeyMaker, act: Act, tenant: NewTenant): Promise<void> {
   if (tenant.isNewOwner) await insertUser(tx, tenant.ownerId, act.atMs);
   const createdBy = act.actor?.type === 'user' ? act.actor.id : null;
   await insertTenant(tx, { ownerId: tenant.ownerId, name: tenant.name, createdBy, atMs: act.atMs });
-  await keyStore.createTenantKeys(tx, act.atMs);
+  await keyMaker.createTenantKeys(tx, act.atMs);
   await record(tx, act, { event: 'tenant_created', entityId: tx.tenantId, outcome: 'success' });
 }
 

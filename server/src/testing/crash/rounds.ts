@@ -59,8 +59,9 @@ export async function prepareFolder(dataDir: string): Promise<string[]> {
     for (let count = 0; count < OTHER_TENANTS; count += 1) {
       const [tenantId, ownerId] = [newId(), newId()];
       const act = operatorAct(systemClock.nowMs());
+      const keyMaker = await core.keyStore.keyMaker();
       const { key } = await core.database.write(tenantId, async (tx) => {
-        await createTenant(tx, core.keyStore, act, { name: 'Under load', ownerId, isNewOwner: true });
+        await createTenant(tx, keyMaker, act, { name: 'Under load', ownerId, isNewOwner: true });
         const application = { name: 'Writer', type: 'management', permissions: permissionsOf('management') } as const;
         return createApplication(tx, core.keyStore.systemKeys, act, application);
       });
