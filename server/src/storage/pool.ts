@@ -156,7 +156,11 @@ export function createPool(
   }
 
   return {
-    connect: connectInTime,
+    // One that rests is taken as it is, unless it has to be found out whether it still leads to the right host.
+    connect: () =>
+      hosts.length === 1 && sessionAttrs === 'any' && pool.idleCount > pool.waitingCount
+        ? pool.connect()
+        : connectInTime(),
     doubt,
     end() {
       clearTimeout(regrowth);
