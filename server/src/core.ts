@@ -10,10 +10,11 @@ import type { ConnectionTarget, SocketTarget } from './storage/connection.js';
 import type { Database, DatabaseOptions } from './storage/database.js';
 import { createDatabase } from './storage/database.js';
 import { isNameLost } from './storage/faults.js';
+import { refuseUnfitLogin } from './storage/login.js';
 import { migrate } from './storage/migrate.js';
 import type { StorageOptions } from './storage/open-storage.js';
 import { openStorage } from './storage/open-storage.js';
-import { refuseOldSchema, refusePowerfulLogin } from './storage/readiness.js';
+import { refuseOldSchema } from './storage/readiness.js';
 import type { ReplicaTarget } from './storage/replica.js';
 
 /** What the server and the operator's commands both stand on: a migrated database and its opened keys. */
@@ -49,6 +50,7 @@ export async function openCore(options: CoreOptions): Promise<Core> {
   let database: Database | undefined;
   try {
     if (storage.migration && !storage.isJoined) await migrate(storage.migration);
+    await refuseUnfitLogin(storage.target);
     database = createDatabase({
       target: storage.target,
       clock,
@@ -56,7 +58,6 @@ export async function openCore(options: CoreOptions): Promise<Core> {
       replica: replicaOf(options),
     });
     await refuseOldSchema(database);
-    await refusePowerfulLogin(database);
     const { keyStore, warnings } = await openKeyStore(database, rootKeySource(config));
     await ensureLogPartitions(database, clock.nowMs());
     const opened = database;

@@ -8,8 +8,9 @@ import type { ConnectionTarget } from '../storage/connection.js';
 import type { Database } from '../storage/database.js';
 import { createDatabase } from '../storage/database.js';
 import { holdsCluster } from '../storage/embedded/data-folder.js';
+import { refuseUnfitLogin } from '../storage/login.js';
 import { openStorage } from '../storage/open-storage.js';
-import { refuseOldSchema, refusePowerfulLogin } from '../storage/readiness.js';
+import { refuseOldSchema } from '../storage/readiness.js';
 import { examineServer, hearsNotices } from '../storage/server-facts.js';
 import type { Command, Output } from './command.js';
 
@@ -42,8 +43,8 @@ async function examine(output: Output, config: Config, target: ConnectionTarget,
   const server = isByAddress ? await check(output, 'server', () => describeServer(target)) : EXIT.ok;
   if (server !== EXIT.ok) return server;
   const schema = await check(output, 'database', async () => {
+    await refuseUnfitLogin(target);
     await refuseOldSchema(database);
-    await refusePowerfulLogin(database);
     return 'it answers, the schema fits, the login cannot look past row-level security';
   });
   if (schema !== EXIT.ok) return schema;
