@@ -35,6 +35,8 @@ export interface CoreOptions {
   readonly onLost: (reason: string) => void;
   /** Operator commands work beside a running server. */
   readonly mayJoin?: boolean;
+  /** The command is done, and keeps the server it started for others who joined it. */
+  readonly onWait?: () => void;
   /** The read replica serves from now on, or is left alone. */
   readonly onReplica?: ReplicaTarget['onChange'];
   /** The embedded server of the process that started this one. */
@@ -111,7 +113,8 @@ export function rootKeySource(config: Config): UnboundRootKeySource {
   };
 }
 
-export function storageOptions({ config, command, log, onLost, mayJoin = false, beside }: CoreOptions): StorageOptions {
+export function storageOptions(options: CoreOptions): StorageOptions {
+  const { config, command, log, onLost, mayJoin = false, onWait, beside } = options;
   return {
     dataDir: config.dataDir,
     databaseUrl: config.databaseUrl,
@@ -121,6 +124,7 @@ export function storageOptions({ config, command, log, onLost, mayJoin = false, 
     log,
     onLost,
     mayJoin,
+    onWait,
     beside,
     connectionsMax: config.workers * connectionsOfOne(config) + CONNECTIONS_OF_COMMANDS,
   };

@@ -13,6 +13,7 @@ import { openStorage } from '../storage/open-storage.js';
 import { refuseOldSchema } from '../storage/readiness.js';
 import { examineServer, hearsNotices } from '../storage/server-facts.js';
 import type { Command, Output } from './command.js';
+import { sayWaiting } from './with-core.js';
 
 const DEAF =
   'warning  notices: changes of other processes are not heard, so nothing is remembered. Behind a proxy that pools ' +
@@ -69,7 +70,7 @@ async function withDatabase(
   config: Config,
   act: (config: Config, target: ConnectionTarget, database: Database) => Promise<number>,
 ): Promise<number> {
-  const quiet = { log: () => {}, onLost: () => {}, mayJoin: true };
+  const quiet = { log: () => {}, onLost: () => {}, mayJoin: true, onWait: sayWaiting };
   const storage = await openStorage(
     storageOptions({ config, clock: systemClock, command: 'strongroom doctor', ...quiet }),
   );

@@ -46,6 +46,11 @@ export interface OpenedKeyStore {
 /** Where the root key may come from, before the database has been asked which one it wants. */
 export type UnboundRootKeySource = Omit<RootKeySource, 'databaseHoldsData' | 'sealedById'>;
 
+/** The database is sealed by a root key that this process does not hold. */
+export class RootKeyChanged extends Error {
+  override readonly name = 'RootKeyChanged';
+}
+
 const TENANTS_UNWRAPPED_MAX = 10_000;
 
 /** Opens the keys, or makes them for an empty database; refuses a root key that is not the one that sealed it. */
@@ -89,7 +94,7 @@ export async function openKeyStore(database: Database, source: UnboundRootKeySou
 async function wrappingKey(database: Database, custody: Custody): Promise<RootKey> {
   const [ring, check] = await Promise.all([custody.reload(), database.lookUp(findRootCheck)]);
   if (check === undefined || !idsOf(ring).includes(check.rootKeyId)) {
-    throw storageUnavailable(new Error('the root key was rotated: this process needs the new one to make keys'));
+    throw storageUnavailable(new RootKeyChanged('this process needs the new root key to make keys'));
   }
   return ring[0];
 }
