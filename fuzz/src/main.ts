@@ -1,5 +1,6 @@
 import { randomInt } from 'node:crypto';
 import { writeFile } from 'node:fs/promises';
+import { constants } from 'node:os';
 import { parseArgs } from 'node:util';
 import { reportOf } from './report.js';
 import { megabytes, runFuzz } from './run.js';
@@ -27,7 +28,8 @@ const HELP = `--long          at least 200,000 requests, instead of about 8,000
 const SEEDS = 1_000_000_000;
 const print = (line: string): void => void process.stdout.write(`${line}\n`);
 
-for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(1));
+for (const signal of ['SIGINT', 'SIGTERM'] as const)
+  process.once(signal, () => process.exit(128 + constants.signals[signal]));
 const wrong = (['seed', 'from', 'count'] as const).find((name) => !/^\d+$/.test(values[name] ?? '0'));
 if (wrong !== undefined) {
   print(`--${wrong} takes a number`);

@@ -1,13 +1,17 @@
 import { spawn } from 'node:child_process';
+import { rmSync } from 'node:fs';
 import { mkdtemp, open, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { endDescendants } from '@strongroom/parts/descendants.js';
 import { collectGarbage } from './collect-garbage.js';
 
 const MAIN = fileURLToPath(new URL('../../server/dist/main.js', import.meta.url));
 const START_MS = 60_000;
 const START_POLL_MS = 50;
+/** Time to stop its own database and tidy up. */
+const STOP_MS = 15_000;
 const REST_MS = 1_000;
 
 /** The product as an operator runs it, in a process and a folder of its own. */
@@ -25,6 +29,12 @@ export interface Product {
 
 export async function startProduct(settings: Readonly<Record<string, string>>): Promise<Product> {
   const folder = await mkdtemp(join(tmpdir(), 'sr-fuzz-'));
+  // However this process ends, nothing of the product outlives it.
+  const takeAlong = (): void => {
+    endDescendants(STOP_MS);
+    rmSync(folder, { recursive: true, force: true, maxRetries: 10, retryDelay: 100 });
+  };
+  process.once('exit', takeAlong);
   const logFile = join(folder, 'log');
   const inherited = Object.entries(process.env).filter(([name]) => !name.startsWith('STRONGROOM_'));
   const env = {
@@ -45,9 +55,6 @@ export async function startProduct(settings: Readonly<Record<string, string>>): 
     child.exitCode === null && child.signalCode === null
       ? undefined
       : `the product ended with ${child.exitCode ?? child.signalCode}`;
-  // However this process ends, the product does not outlive it.
-  const takeAlong = (): void => void child.kill('SIGTERM');
-  process.once('exit', takeAlong);
   const port = await portIn(logFile, ended);
 
   return {

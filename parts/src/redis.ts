@@ -1,4 +1,5 @@
 import { connect } from 'node:net';
+import { connect as connectTls } from 'node:tls';
 import { findProgram } from './find.js';
 import type { RunningProgram } from './programs.js';
 import { freePort, startProgram, untilUp } from './programs.js';
@@ -16,15 +17,22 @@ export interface RedisServer {
   start(): Promise<void>;
 }
 
+/** Files of a server that speaks TLS and nothing else. */
+export interface RedisTls {
+  readonly certificate: string;
+  readonly key: string;
+  readonly authority: string;
+}
+
 /** A Redis server without persistence. */
-export async function startRedis(): Promise<RedisServer> {
+export async function startRedis(tls?: RedisTls): Promise<RedisServer> {
   const path = findProgram('redis-server');
   if (path === undefined) throw new Error('no redis-server is installed');
   const port = await freePort();
   let program: RunningProgram | undefined;
   const server: RedisServer = {
     port,
-    url: `redis://127.0.0.1:${port}`,
+    url: `${tls ? 'rediss' : 'redis'}://127.0.0.1:${port}`,
     pid: () => program?.pid ?? 0,
     pause: () => void program?.child.kill('SIGSTOP'),
     resume: () => void program?.child.kill('SIGCONT'),
@@ -35,19 +43,29 @@ export async function startRedis(): Promise<RedisServer> {
       program = undefined;
     },
     async start() {
-      const args = ['--port', String(port), '--bind', '127.0.0.1', '--save', '', '--appendonly', 'no', '--dir', '/tmp'];
-      const started = startProgram(path, args);
+      const common = ['--bind', '127.0.0.1', '--save', '', '--appendonly', 'no', '--dir', '/tmp'];
+      const started = startProgram(path, [...portArgs(port, tls), ...common]);
       program = started;
-      await untilUp(started, () => answersPing(port));
+      await untilUp(started, () => answersPing(port, tls !== undefined));
     },
   };
   await server.start();
   return server;
 }
 
-function answersPing(port: number): Promise<boolean> {
+function portArgs(port: number, tls: RedisTls | undefined): string[] {
+  if (tls === undefined) return ['--port', String(port)];
+  const files = ['--tls-cert-file', tls.certificate, '--tls-key-file', tls.key, '--tls-ca-cert-file', tls.authority];
+  return ['--port', '0', '--tls-port', String(port), '--tls-auth-clients', 'no', ...files];
+}
+
+function answersPing(port: number, isTls: boolean): Promise<boolean> {
   return new Promise((resolve) => {
-    const socket = connect(port, '127.0.0.1', () => socket.write('PING\r\n'));
+    const ping = (): void => void socket.write('PING\r\n');
+    // Whether it is up is all that is asked here, not who it is.
+    const socket = isTls
+      ? connectTls({ port, host: '127.0.0.1', rejectUnauthorized: false }, ping)
+      : connect(port, '127.0.0.1', ping);
     socket.once('data', (answer) => {
       resolve(answer.toString().startsWith('+PONG'));
       socket.destroy();

@@ -5,14 +5,18 @@ import type { PostgresServer } from './postgres.js';
 import { serverOn } from './postgres.js';
 import { runProgram } from './programs.js';
 
-/** A streaming standby of a running server, caught up and open for reads. Its name is for synchronous_standby_names. */
+/**
+ * A streaming standby of a running server, caught up and open for reads. Its name is for synchronous_standby_names. In a
+ * temporary folder unless told of an empty one, which then is the caller's to remove.
+ */
 export async function startStandby(
   primary: PostgresServer,
   name: string,
   settings: Readonly<Record<string, string>> = {},
+  place?: string,
 ): Promise<PostgresServer> {
   const { binDir, ids } = primary;
-  const dataDir = await mkdtemp('/tmp/sr-standby-');
+  const dataDir = place ?? (await mkdtemp('/tmp/sr-standby-'));
   await give(dataDir, ids);
   const source = `host=127.0.0.1 port=${primary.port} user=postgres password=postgres application_name=${name}`;
   await runProgram(join(binDir, 'pg_basebackup'), ['-D', dataDir, '-d', source, '-R', '-X', 'stream', '-c', 'fast'], {
@@ -21,6 +25,7 @@ export async function startStandby(
   const standby = await serverOn(dataDir, {
     binDir,
     ids,
+    ...(place !== undefined && { dataDir: place }),
     settings: { ...settings, primary_conninfo: source },
   });
   await standby.start();

@@ -7,15 +7,15 @@ import { listenTarget } from './core.js';
 import { createExpressions } from './expressions/expressions.js';
 import { createRunOnce } from './http/idempotency.js';
 import { operatorRoutes } from './http/operator-routes.js';
+import { createReadiness } from './http/readiness.js';
 import { createRequestAudit } from './http/request-audit.js';
 import type { HttpServer } from './http/server.js';
 import { createHttpServer } from './http/server.js';
 import type { JobRunner, Turn } from './jobs/runner.js';
 import { startJobs } from './jobs/runner.js';
 import type { Clock } from './kernel/clock.js';
-import { storageUnavailable } from './kernel/errors.js';
 import type { AskToCount } from './limits/asking-counter.js';
-import { addGauges, adviceOn, observers } from './observers.js';
+import { addGauges, adviceOn, observers, readinessObserver } from './observers.js';
 import { createRateCounting } from './rate-counting.js';
 import type { AccessHooks } from './resources/applications/index.js';
 import type { TenantBody } from './resources/tenants/index.js';
@@ -57,7 +57,6 @@ const DEAF_WARNING =
 export function createApp(options: AppOptions): App {
   const { config, core, clock, log, metrics } = options;
   const { database, keyStore } = core;
-  let isReady = false;
   let jobs: JobRunner | undefined;
 
   const changes = listenForChanges({
@@ -122,10 +121,7 @@ export function createApp(options: AppOptions): App {
     accessHooks,
     includedMonthlyActiveTokens: config.includedMonthlyActiveTokens,
   });
-  const checkReady = async (): Promise<void> => {
-    if (!isReady) throw storageUnavailable(new Error('still starting'));
-    await ping(database);
-  };
+  const readiness = createReadiness({ ping: () => ping(database), onChange: readinessObserver(log) });
 
   const rateCounting = createRateCounting({
     config,
@@ -141,7 +137,7 @@ export function createApp(options: AppOptions): App {
     trustedProxies: config.trustedProxies,
     rateCounter: rateCounting.counter,
     inFlightMax: config.requestsInFlightMax,
-    routes: [...tenantRoutes, ...operatorRoutes({ version: VERSION, checkReady }, tenantRoutes)],
+    routes: [...tenantRoutes, ...operatorRoutes({ version: VERSION, checkReady: readiness.check }, tenantRoutes)],
     authenticate: createAuthenticate({
       database,
       memory: credentialMemory,
@@ -178,11 +174,9 @@ export function createApp(options: AppOptions): App {
   const runningJobs = jobs;
   return {
     http: server,
-    markReady() {
-      isReady = true;
-    },
+    markReady: readiness.open,
     async close() {
-      isReady = false;
+      readiness.close();
       await server.close();
       rateCounting.close();
       await runningJobs.close();

@@ -10,10 +10,11 @@ import type { ConnectionTarget, SocketTarget } from './storage/connection.js';
 import type { Database, DatabaseOptions } from './storage/database.js';
 import { createDatabase } from './storage/database.js';
 import { isNameLost, NAME_LOST_ADVICE } from './storage/faults.js';
+import { refuseUnfitLogin } from './storage/login.js';
 import { migrate } from './storage/migrate.js';
 import type { StorageOptions } from './storage/open-storage.js';
 import { openStorage } from './storage/open-storage.js';
-import { refuseOldSchema, refusePowerfulLogin } from './storage/readiness.js';
+import { refuseOldSchema } from './storage/readiness.js';
 import type { ReplicaTarget } from './storage/replica.js';
 
 /** What the server and the operator's commands both stand on: a migrated database and its opened keys. */
@@ -34,6 +35,8 @@ export interface CoreOptions {
   readonly onLost: (reason: string) => void;
   /** Operator commands work beside a running server. */
   readonly mayJoin?: boolean;
+  /** The command is done, and keeps the server it started for others who joined it. */
+  readonly onWait?: () => void;
   /** The read replica serves from now on, or is left alone. */
   readonly onReplica?: ReplicaTarget['onChange'];
   /** The embedded server of the process that started this one. */
@@ -49,6 +52,7 @@ export async function openCore(options: CoreOptions): Promise<Core> {
   let database: Database | undefined;
   try {
     if (storage.migration && !storage.isJoined) await migrate(storage.migration);
+    await refuseUnfitLogin(storage.target);
     database = createDatabase({
       target: storage.target,
       clock,
@@ -56,7 +60,6 @@ export async function openCore(options: CoreOptions): Promise<Core> {
       replica: replicaOf(options),
     });
     await refuseOldSchema(database);
-    await refusePowerfulLogin(database);
     const { keyStore, warnings } = await openKeyStore(database, rootKeySource(config));
     await ensureLogPartitions(database, clock.nowMs());
     const opened = database;
@@ -110,7 +113,8 @@ export function rootKeySource(config: Config): UnboundRootKeySource {
   };
 }
 
-export function storageOptions({ config, command, log, onLost, mayJoin = false, beside }: CoreOptions): StorageOptions {
+export function storageOptions(options: CoreOptions): StorageOptions {
+  const { config, command, log, onLost, mayJoin = false, onWait, beside } = options;
   return {
     dataDir: config.dataDir,
     databaseUrl: config.databaseUrl,
@@ -120,6 +124,7 @@ export function storageOptions({ config, command, log, onLost, mayJoin = false, 
     log,
     onLost,
     mayJoin,
+    onWait,
     beside,
     connectionsMax: config.workers * connectionsOfOne(config) + CONNECTIONS_OF_COMMANDS,
   };

@@ -1,4 +1,5 @@
 import type { Core, CoreOptions } from './core.js';
+import type { ReadinessOptions } from './http/readiness.js';
 import type { HttpServer, HttpServerOptions } from './http/server.js';
 import type { JobRunner } from './jobs/runner.js';
 import type { Clock } from './kernel/clock.js';
@@ -12,6 +13,9 @@ interface Observed {
   readonly metrics: Metrics;
 }
 
+/** Asked every few seconds by whoever supervises the process: their lines would bury the others. */
+const PROBES = new Set(['GET /healthz', 'GET /readyz']);
+
 /** One line a request, and one for each thing an operator has to know about. */
 export function observers({
   clock,
@@ -22,6 +26,7 @@ export function observers({
     onAnswered({ request, context }, status) {
       const elapsedMs = clock.monotonicMs() - context.startedAtMs;
       metrics.observeRequest(context.route, status, elapsedMs / 1_000);
+      if (PROBES.has(context.route)) return;
       log.request({
         atMs: clock.nowMs(),
         method: request.method,
@@ -47,6 +52,14 @@ export function observers({
 /** For the line of a failure that lasts until the operator changes a setting. */
 export function adviceOn(error: unknown): { readonly advice?: string } {
   return isNameLost(error) ? { advice: NAME_LOST_ADVICE } : {};
+}
+
+/** One line when probes begin to be told no, and one when they are told yes again. */
+export function readinessObserver(log: ProcessLog): ReadinessOptions['onChange'] {
+  return (isReady, cause) => {
+    if (isReady) log.main.info('ready again');
+    else log.main.warn({ err: cause }, 'not ready, the database does not answer');
+  };
 }
 
 /** One line whenever the read replica begins to serve or is left alone. */

@@ -1,5 +1,7 @@
 import { spawn } from 'node:child_process';
+import { constants } from 'node:os';
 import { relative } from 'node:path';
+import { endDescendants } from '@strongroom/parts/descendants.js';
 import type { Tally } from './checks.js';
 import { add, report, runProgram } from './checks.js';
 import { globFiles } from './files.js';
@@ -9,6 +11,8 @@ import { runAsOrdinaryUser } from './ordinary-user.js';
 /** Two test processes keep two cores busy; more would only make timings noisy. */
 const CONCURRENCY = 2;
 const SLOWEST_SHOWN = 12;
+/** For the database of the run to stop and remove its folder. */
+const SHARED_STOP_MS = 5_000;
 
 const [pattern = ''] = process.argv.slice(2);
 const total: Tally = { passed: 0, failed: 0, notRun: [] };
@@ -19,6 +23,14 @@ if (pattern === '') {
   report('ok  ', 'types');
   total.passed += 1;
   add(total, await runProgram('lint', 'npx', ['biome', 'check', '--error-on-warnings', '.']));
+}
+
+// The test files start servers of their own, which would outlive a runner that is told to stop.
+for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+  process.once(signal, () => {
+    endDescendants(SHARED_STOP_MS);
+    process.exit(128 + constants.signals[signal]);
+  });
 }
 
 const shared = spawn(process.execPath, ['server/dist/testing/serve-shared.js'], { stdio: ['pipe', 'pipe', 'inherit'] });

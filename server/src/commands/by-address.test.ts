@@ -64,6 +64,15 @@ suite('commands on a server by address', { skip: unless(findPostgres(), 'Postgre
     }
   });
 
+  test('78 from serve on an empty server for a login that could never serve, which is said first', async () => {
+    const owner = await run(['serve'], as('owner'));
+    assert.equal(owner.code, 78, owner.text);
+    assert.match(owner.text, /no Strongroom schema yet, and the role strongroom_owner owns this database/);
+    const superuser = await run(['serve'], as('postgres'));
+    assert.equal(superuser.code, 78, superuser.text);
+    assert.match(superuser.text, /it is a superuser\./);
+  });
+
   test('migrate as the plain login changes nothing and does not succeed', async () => {
     const ended = await run(['migrate'], {
       ...as('service'),
@@ -87,17 +96,36 @@ suite('commands on a server by address', { skip: unless(findPostgres(), 'Postgre
     assert.equal(made.code, 0, made.text);
   });
 
-  test('78 with the login of the owner, which could look past the walls', async () => {
+  test('78 from migrate when the login to admit does not exist, with the statement that makes it', async () => {
+    const ended = await run(['migrate'], {
+      ...asOwner(),
+      STRONGROOM_DATABASE_URL: server.url('service').replace('strongroom:', 'somebody:'),
+    });
+    assert.equal(ended.code, 78, ended.text);
+    assert.match(ended.text, /CREATE ROLE somebody LOGIN NOINHERIT/);
+  });
+
+  test('78 from migrate when the owner may not admit the login, with the statement for who may', async () => {
     const superuser = await server.connect();
     try {
-      const roles = 'strongroom_app, strongroom_system, strongroom_purge';
-      await superuser.query(`GRANT ${roles} TO strongroom_owner`);
-      const { code, text } = await run(['serve'], as('owner'));
-      assert.equal(code, 78, text);
-      assert.match(text, /owns the tables/);
-      await superuser.query(`REVOKE ${roles} FROM strongroom_owner`);
+      await superuser.query('CREATE ROLE strongroom_stranger LOGIN; ALTER ROLE strongroom_owner NOCREATEROLE');
+      await superuser.query('REVOKE strongroom_app, strongroom_system, strongroom_purge FROM strongroom_owner');
+      const ended = await run(['migrate'], {
+        ...asOwner(),
+        STRONGROOM_DATABASE_URL: server.url('service').replace('strongroom:', 'strongroom_stranger:'),
+      });
+      assert.equal(ended.code, 78, ended.text);
+      assert.match(ended.text, /GRANT strongroom_app, .* TO strongroom_stranger/);
     } finally {
       await superuser.end();
+    }
+  });
+
+  test('78 with the login of the owner, which could look past the walls', async () => {
+    for (const command of ['serve', 'doctor']) {
+      const { code, text } = await run([command], as('owner'));
+      assert.equal(code, 78, text);
+      assert.match(text, /owns the tables/);
     }
   });
 

@@ -8,10 +8,12 @@ import type { ConnectionTarget } from '../storage/connection.js';
 import type { Database } from '../storage/database.js';
 import { createDatabase } from '../storage/database.js';
 import { holdsCluster } from '../storage/embedded/data-folder.js';
+import { refuseUnfitLogin } from '../storage/login.js';
 import { openStorage } from '../storage/open-storage.js';
-import { refuseOldSchema, refusePowerfulLogin } from '../storage/readiness.js';
+import { refuseOldSchema } from '../storage/readiness.js';
 import { examineServer, hearsNotices } from '../storage/server-facts.js';
 import type { Command, Output } from './command.js';
+import { sayWaiting } from './with-core.js';
 
 const DEAF =
   'warning  notices: changes of other processes are not heard, so nothing is remembered. Behind a proxy that pools ' +
@@ -42,8 +44,8 @@ async function examine(output: Output, config: Config, target: ConnectionTarget,
   const server = isByAddress ? await check(output, 'server', () => describeServer(target)) : EXIT.ok;
   if (server !== EXIT.ok) return server;
   const schema = await check(output, 'database', async () => {
+    await refuseUnfitLogin(target);
     await refuseOldSchema(database);
-    await refusePowerfulLogin(database);
     return 'it answers, the schema fits, the login cannot look past row-level security';
   });
   if (schema !== EXIT.ok) return schema;
@@ -68,7 +70,7 @@ async function withDatabase(
   config: Config,
   act: (config: Config, target: ConnectionTarget, database: Database) => Promise<number>,
 ): Promise<number> {
-  const quiet = { log: () => {}, onLost: () => {}, mayJoin: true };
+  const quiet = { log: () => {}, onLost: () => {}, mayJoin: true, onWait: sayWaiting };
   const storage = await openStorage(
     storageOptions({ config, clock: systemClock, command: 'strongroom doctor', ...quiet }),
   );

@@ -7,6 +7,7 @@ import type { RootRotationSummary } from '../rotation/rotate-root.js';
 import { rotateRoot } from '../rotation/rotate-root.js';
 import type { Command, Output } from './command.js';
 import { createProgress } from './progress.js';
+import { resumable } from './resumable.js';
 import { withCore } from './with-core.js';
 
 const ACTS = {
@@ -30,13 +31,15 @@ export const keysRotateRoot: Command = {
       const newKey = await readNewKey(flags.text('new-key-file'));
       const progress = createProgress(output, systemClock);
       const { file } = core.keyStore.custody;
-      const summary = await rotateRoot({
-        ...core,
-        clock: systemClock,
-        wait,
-        newKey,
-        onProgress: ({ act, tenants }) => progress.show(ACTS[act], tenants, 0),
-      });
+      const summary = await resumable(() =>
+        rotateRoot({
+          ...core,
+          clock: systemClock,
+          wait,
+          newKey,
+          onProgress: ({ act, tenants }) => progress.show(ACTS[act], tenants, 0),
+        }),
+      );
       return tell(output, summary, file);
     }),
 };

@@ -9,6 +9,7 @@ import { chosenTenants } from './chosen-tenants.js';
 import type { Command, Flags } from './command.js';
 import { printable } from './printable.js';
 import { createProgress } from './progress.js';
+import { resumable } from './resumable.js';
 import { withCore } from './with-core.js';
 
 const ACTS = {
@@ -37,17 +38,19 @@ export const keysRotate: Command = {
         output.say(`Should this be interrupted, go on with: ${again}`);
       }
       const progress = createProgress(output, systemClock);
-      const { finished, resumed, rows, faults } = await rotateTenants(
-        {
-          ...core,
-          clock: systemClock,
-          stages: STAGES,
-          wait,
-          madeBeforeMs,
-          onProgress: ({ act, rows: done, rowsTotal }) =>
-            progress.show(ACTS[act], act === 'waiting' ? 0 : done, act === 'waiting' ? 0 : rowsTotal),
-        },
-        tenantIds,
+      const { finished, resumed, rows, faults } = await resumable(() =>
+        rotateTenants(
+          {
+            ...core,
+            clock: systemClock,
+            stages: STAGES,
+            wait,
+            madeBeforeMs,
+            onProgress: ({ act, rows: done, rowsTotal }) =>
+              progress.show(ACTS[act], act === 'waiting' ? 0 : done, act === 'waiting' ? 0 : rowsTotal),
+          },
+          tenantIds,
+        ),
       );
       const share = resumed > 0 ? `, ${resumed} of them begun by an earlier run` : '';
       output.say(`Keys rotated: ${finished}${share}. Rows sealed anew: ${rows}.`);

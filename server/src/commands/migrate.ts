@@ -5,6 +5,7 @@ import { distribute, refuseWithoutCitus } from '../storage/distribute.js';
 import { migrate } from '../storage/migrate.js';
 import { openStorage } from '../storage/open-storage.js';
 import type { Command } from './command.js';
+import { sayWaiting } from './with-core.js';
 
 export const migrateCommand: Command = {
   name: 'migrate',
@@ -24,6 +25,7 @@ export const migrateCommand: Command = {
       log: () => {},
       onLost: () => {},
       mayJoin: true,
+      onWait: sayWaiting,
     });
     try {
       if (!storage.migration) {

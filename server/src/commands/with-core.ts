@@ -12,10 +12,15 @@ export async function withCore<T>(command: string, act: (core: Core) => Promise<
     log: () => {},
     onLost: () => {},
     mayJoin: true,
+    onWait: sayWaiting,
   });
   try {
     return await act(core);
   } finally {
     await core.close();
   }
+}
+
+export function sayWaiting(): void {
+  process.stderr.write('Done. Another command uses the database that this one started: waiting until it has ended.\n');
 }

@@ -4,6 +4,7 @@ import { systemClock } from '../kernel/clock.js';
 import { EXIT, ExitError } from '../kernel/exit.js';
 import type { MigrateOptions } from '../storage/migrate.js';
 import { openStorage } from '../storage/open-storage.js';
+import { sayWaiting } from './with-core.js';
 
 /** Opens the database as the owner of its schema for one act, and closes it again. */
 export async function withOwner<T>(
@@ -11,7 +12,7 @@ export async function withOwner<T>(
   act: (migration: MigrateOptions) => Promise<T>,
 ): Promise<T> {
   const { config, command, mayJoin } = options;
-  const quiet = { log: () => {}, onLost: () => {} };
+  const quiet = { log: () => {}, onLost: () => {}, onWait: sayWaiting };
   const storage = await openStorage(
     storageOptions({ config, clock: systemClock, command: `strongroom ${command}`, ...quiet, mayJoin }),
   );

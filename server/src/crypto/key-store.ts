@@ -52,6 +52,11 @@ export interface OpenedKeyStore {
 /** Where the root key may come from, before the database has been asked which one it wants. */
 export type UnboundRootKeySource = Omit<RootKeySource, 'databaseHoldsData' | 'sealedById'>;
 
+/** The database is sealed by a root key that this process does not hold. */
+export class RootKeyChanged extends Error {
+  override readonly name = 'RootKeyChanged';
+}
+
 const TENANTS_UNWRAPPED_MAX = 10_000;
 
 /** Opens the keys, or makes them for an empty database; refuses a root key that is not the one that sealed it. */
@@ -100,7 +105,7 @@ export async function openKeyStore(database: Database, source: UnboundRootKeySou
 async function wrappingKey(custody: Custody, check: RootCheck | undefined): Promise<RootKey> {
   const ring = await custody.reload();
   if (check === undefined || !idsOf(ring).includes(check.rootKeyId)) {
-    throw storageUnavailable(new Error('the root key was rotated: this process needs the new one to make keys'));
+    throw storageUnavailable(new RootKeyChanged('this process needs the new root key to make keys'));
   }
   return ring[0];
 }

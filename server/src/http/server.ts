@@ -28,6 +28,7 @@ export interface HttpServer extends HttpListener {
 const BODIES_PER_SLOT = 4;
 /** A busy process is alive and ready: its supervisor must not take it away for being busy. */
 const PROBES = new Set(['/healthz', '/readyz', '/healthz/', '/readyz/']);
+const READINESS_ROUTE = 'GET /readyz';
 
 /**
  * The way of a request:
@@ -98,7 +99,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
   }
 
   function fail(exchange: Exchange, error: unknown): void {
-    if (isOurFault(error)) options.onFault(error, exchange.context.traceId);
+    if (isOurFault(error, exchange.context.route)) options.onFault(error, exchange.context.traceId);
     // An answer that is out cannot be taken back.
     if (!exchange.response.headersSent) respond.problem(exchange, error);
   }
@@ -107,7 +108,11 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
   return { ...listener, inFlight: () => inFlight, bodiesWaiting: bodies.waiting };
 }
 
-/** Too many requests at once are seen in the request lines and the metrics; a story for each would only add to the load. */
-function isOurFault(error: unknown): boolean {
-  return !(error instanceof AppError) || (error.status >= 500 && error.code !== 'overloaded');
+/**
+ * Too many requests at once are seen in the request lines and the metrics; a story for each would only add to the load.
+ * A probe that is told no is no failure: that something is missing is reported once, when it goes.
+ */
+function isOurFault(error: unknown, route: string): boolean {
+  if (!(error instanceof AppError)) return true;
+  return error.status >= 500 && error.code !== 'overloaded' && route !== READINESS_ROUTE;
 }

@@ -1,4 +1,5 @@
 import { IntegrityError } from '../crypto/integrity-error.js';
+import { RootKeyChanged } from '../crypto/key-store.js';
 import { AppError } from '../kernel/errors.js';
 
 const ATTEMPTS_MAX = 30;
@@ -41,6 +42,8 @@ export function createBatches(wait: Wait, rowsMax: number): <T>(act: (rows: numb
 }
 
 function isPassing(error: unknown): boolean {
-  if (!(error instanceof AppError) || error.cause instanceof IntegrityError) return false;
+  if (!(error instanceof AppError)) return false;
+  // Neither damage nor another root key passes by itself.
+  if (error.cause instanceof IntegrityError || error.cause instanceof RootKeyChanged) return false;
   return error.code === 'storage_unavailable' || error.code === 'overloaded';
 }

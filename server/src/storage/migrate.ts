@@ -2,7 +2,7 @@ import type pg from 'pg';
 import { EXIT, ExitError } from '../kernel/exit.js';
 import type { ConnectionTarget } from './connection.js';
 import { DEFAULT_TIME_BOUNDS, endpointsOf } from './connection.js';
-import { isOutage, translateDriverFault } from './faults.js';
+import { isOutage, sqlStateOf, translateDriverFault } from './faults.js';
 import { connectToFitting } from './host-choice.js';
 import type { Migration } from './migrations.js';
 import { readMigrations } from './migrations.js';
@@ -20,6 +20,7 @@ export interface MigrateOptions {
 
 /** Whoever changes the schema holds this advisory lock. */
 export const LOCK_NAME = 'strongroom.migrate';
+const INSUFFICIENT_PRIVILEGE = '42501';
 const SERVER_VERSION_MIN = 150_000;
 /** A migration may take long and waits for another process's; the bound is only against a dead server. */
 export const MIGRATION_BOUNDS = { ...DEFAULT_TIME_BOUNDS, statementMs: 3_600_000 };
@@ -43,7 +44,10 @@ export async function migrate(options: MigrateOptions): Promise<string[]> {
     const { upTo = migrations.length } = options;
     const pending = pendingMigrations(migrations, applied.rows).filter(({ version }) => version <= upTo);
     for (const migration of pending) await applyMigration(client, migration);
-    await admitLogin(client, options);
+    await refuseMissingLogin(client, options);
+    await admitLogin(client, options).catch((error: unknown) => {
+      throw asAdmissionFault(error, options.login);
+    });
     return pending.map(({ name }) => name);
   } catch (error) {
     throw isOutage(translateDriverFault(error)) && !(error instanceof ExitError)
@@ -146,4 +150,23 @@ async function admitLogin(client: pg.Client, options: MigrateOptions): Promise<v
       END LOOP;
     END
     $$`);
+}
+
+async function refuseMissingLogin(client: pg.Client, { login, createLogin }: MigrateOptions): Promise<void> {
+  if (createLogin) return;
+  const found = await client.query('SELECT 1 FROM pg_roles WHERE rolname = $1', [login]);
+  if (found.rows.length > 0) return;
+  throw new ExitError(
+    EXIT.configuration,
+    `The schema is up to date, but the login of STRONGROOM_DATABASE_URL does not exist. Make it (CREATE ROLE ${login} LOGIN NOINHERIT PASSWORD '...') and run strongroom migrate again.`,
+  );
+}
+
+function asAdmissionFault(error: unknown, login: string): unknown {
+  if (sqlStateOf(error) !== INSUFFICIENT_PRIVILEGE) return error;
+  return new ExitError(
+    EXIT.configuration,
+    `The schema is up to date, but its owner may not admit the login ${login}. As a superuser run: GRANT strongroom_app, strongroom_system, strongroom_purge TO ${login}.`,
+    error,
+  );
 }

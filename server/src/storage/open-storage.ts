@@ -7,6 +7,7 @@ import { startEmbeddedServer } from './embedded/embedded-server.js';
 import { findRunningServer } from './embedded/running-server.js';
 import { superviseEmbeddedServer } from './embedded-supervisor.js';
 import type { MigrateOptions } from './migrate.js';
+import { announcePresence, untilAlone } from './shared-server.js';
 
 export interface StorageOptions {
   readonly dataDir: string;
@@ -19,6 +20,8 @@ export interface StorageOptions {
   readonly onLost: (reason: string) => void;
   /** Join the server that another process runs on the folder, instead of being refused. */
   readonly mayJoin?: boolean;
+  /** A command that started the server is done, and keeps it for others who joined it. */
+  readonly onWait?: (() => void) | undefined;
   /** The server that the process which started this one runs: use it, and leave its schema alone. */
   readonly beside?: SocketTarget | undefined;
   /** Connections the embedded server has to hold, if more than usual. */
@@ -55,16 +58,31 @@ export async function openStorage(options: StorageOptions): Promise<Storage> {
     });
   try {
     const supervised = await superviseEmbeddedServer({ start, log: options.log, onLost: options.onLost });
-    return { ...embedded(supervised.address), isJoined: false, close: supervised.close };
+    const opened = embedded(supervised.address);
+    return {
+      ...opened,
+      isJoined: false,
+      async close() {
+        // A service that is told to stop stops; a command has nothing to hurry for.
+        if (options.mayJoin) await untilAlone(opened.migration.owner, options.onWait ?? (() => {}));
+        await supervised.close();
+      },
+    };
   } catch (error) {
     const isInUse = error instanceof ExitError && error.exitCode === EXIT.dataFolderInUse;
     const running = isInUse && options.mayJoin ? await findRunningServer(options.dataDir) : null;
-    if (running === null) throw error;
-    return { ...embedded(running), isJoined: true, close: async () => {} };
+    const joined = running && embedded(running);
+    const presence = joined && (await announcePresence(joined.migration.owner));
+    if (!joined || !presence) throw error;
+    return { ...joined, isJoined: true, close: presence.end };
   }
 }
 
-function embedded({ socketDir, port, database, ownerRole }: ServerAddress): Pick<Storage, 'target' | 'migration'> {
+interface EmbeddedLogins extends Pick<Storage, 'target'> {
+  readonly migration: MigrateOptions & { readonly owner: SocketTarget };
+}
+
+function embedded({ socketDir, port, database, ownerRole }: ServerAddress): EmbeddedLogins {
   const address = { socketDir, port, database };
   return {
     target: { ...address, user: EMBEDDED_LOGIN },

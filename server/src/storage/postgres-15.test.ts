@@ -8,9 +8,10 @@ import { eventually } from '../testing/eventually.js';
 import { startTestApp } from '../testing/test-app.js';
 import type { TestDatabase } from '../testing/test-database.js';
 import { lastFirst, startFor, temporaryFolder } from './embedded/embedded-fixture.js';
+import { refuseUnfitLogin } from './login.js';
 import { migrate } from './migrate.js';
 import { readMigrations } from './migrations.js';
-import { refuseOldSchema, refusePowerfulLogin } from './readiness.js';
+import { refuseOldSchema } from './readiness.js';
 
 const BIN_DIR = '/usr/lib/postgresql/15/bin';
 const LOGIN = 'strongroom';
@@ -42,7 +43,7 @@ test('on PostgreSQL 15 every migration applies, twice, and the API writes, reads
   const app = await startTestApp({ beside: { db, rootKey: generateRootKey() }, env: { STRONGROOM_AUDIT: 'full' } });
   defer(() => app.close());
   await refuseOldSchema(app.database);
-  await refusePowerfulLogin(app.database);
+  await refuseUnfitLogin(db.target);
 
   const tenant = await app.makeTenant('On the oldest server');
   const kept = await app.makeTenant('Beside it');

@@ -3,9 +3,9 @@ import { chmod, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, before, suite, test } from 'node:test';
 import { give, unprivileged } from '@strongroom/parts/account.js';
+import { certificatesIn } from '@strongroom/parts/certificates.js';
 import { findPostgres, findProgram, unless } from '@strongroom/parts/find.js';
 import type { PostgresServer } from '@strongroom/parts/postgres.js';
-import { runProgram } from '@strongroom/parts/programs.js';
 import { systemClock } from '../kernel/clock.js';
 import { AppError } from '../kernel/errors.js';
 import { eventually } from '../testing/eventually.js';
@@ -21,35 +21,18 @@ const skip = unless(findPostgres(), 'PostgreSQL from packages') || unless(findPr
 suite('TLS to a server by address', { skip }, () => {
   let folder: string;
   let server: PostgresServer;
-  const file = (name: string): string => join(folder, name);
-
-  async function openssl(...args: string[]): Promise<void> {
-    await runProgram(findProgram('openssl') ?? 'openssl', args);
-  }
-
-  async function makeAuthority(name: string): Promise<void> {
-    const subject = ['-subj', `/CN=${name}`, '-days', '2', '-keyout', file(`${name}.key`), '-out', file(`${name}.pem`)];
-    await openssl('req', '-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes', ...subject);
-  }
-
-  async function makeCertificate(name: string, commonName: string, names: string): Promise<void> {
-    const [key, request] = [file(`${name}.key`), file(`${name}.csr`)];
-    await openssl('ecparam', '-name', 'prime256v1', '-genkey', '-noout', '-out', key);
-    await openssl('req', '-new', '-key', key, '-subj', `/CN=${commonName}`, '-out', request);
-    await writeFile(file('names'), `subjectAltName=${names}\n`);
-    const authority = ['-CA', file('authority.pem'), '-CAkey', file('authority.key'), '-CAcreateserial'];
-    const out = ['-days', '2', '-extfile', file('names'), '-out', file(`${name}.pem`)];
-    await openssl('x509', '-req', '-in', request, ...authority, ...out);
-  }
+  let file: (name: string) => string;
 
   before(async () => {
     folder = await mkdtemp('/tmp/sr-tls-');
     await chmod(folder, 0o755);
-    await makeAuthority('authority');
-    await makeAuthority('stranger');
+    const certificates = certificatesIn(folder);
+    ({ file } = certificates);
+    await certificates.makeAuthority('authority');
+    await certificates.makeAuthority('stranger');
     // Made out to the name and not to the number: asked for by number it is the wrong one.
-    await makeCertificate('server', 'localhost', 'DNS:localhost');
-    await makeCertificate('service', 'strongroom', 'DNS:client');
+    await certificates.makeCertificate('server', 'authority', 'localhost', 'DNS:localhost');
+    await certificates.makeCertificate('service', 'authority', 'strongroom', 'DNS:client');
     await chmod(file('server.key'), 0o600);
     await give(file('server.key'), await unprivileged());
     server = await startMigratedServer({

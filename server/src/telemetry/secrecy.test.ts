@@ -72,13 +72,13 @@ const PLACES: Readonly<Record<string, Plant>> = {
   'X-Forwarded-For': inHeader('X-Forwarded-For'),
   Forwarded: inHeader('Forwarded'),
   'the expectation': inHeader('Expect'),
-  'a header of its own name': (secret) => message('GET /healthz', [HOST, `${secret}: 1`]),
-  'a header that is not valid': (secret) => message('GET /healthz', [HOST, `Bad ${secret}: 1`]),
-  'a header too long': (secret) => message('GET /healthz', [HOST, `X: ${secret.repeat(600)}`]),
+  'a header of its own name': (secret) => message('GET /openapi.json', [HOST, `${secret}: 1`]),
+  'a header that is not valid': (secret) => message('GET /openapi.json', [HOST, `Bad ${secret}: 1`]),
+  'a header too long': (secret) => message('GET /openapi.json', [HOST, `X: ${secret.repeat(600)}`]),
   'the host': (secret) => message('GET /nothing', [`Host: ${secret}`]),
   'two hosts': (secret) => message('GET /nothing', [`Host: ${secret}`, `Host: ${secret}`]),
-  'the method': (secret) => message(`${secret} /healthz`, [HOST]),
-  'the version': (secret) => `GET /healthz ${secret}\r\n${HOST}\r\n\r\n`,
+  'the method': (secret) => message(`${secret} /openapi.json`, [HOST]),
+  'the version': (secret) => `GET /openapi.json ${secret}\r\n${HOST}\r\n\r\n`,
   'a target without slash': (secret) => message(`GET ${secret}`, [HOST]),
   'a whole address': (secret) => message(`GET http://${secret}/`, [HOST]),
   'an unknown path': inTarget((secret) => `/${secret}`),
@@ -135,7 +135,7 @@ describe('secrets sent to the wrong place', () => {
   async function logged(): Promise<string[]> {
     markers += 1;
     const marker = `marker-${markers}`;
-    await app.call('GET', '/healthz', { headers: { 'SVC-TRACE-ID': marker } });
+    await app.call('GET', '/openapi.json', { headers: { 'SVC-TRACE-ID': marker } });
     const deadlineMs = performance.now() + DEADLINE_MS;
     const isThere = () => app.logLines.some((text) => text.includes(`"${marker}"`));
     while (!isThere() || !/^strongroom_http_requests_in_flight 0$/m.test(app.metrics.render())) {

@@ -73,6 +73,8 @@ export interface TestAppOptions {
   /** Sign in as somebody else, to see what a wall holds. */
   readonly target?: (db: TestDatabase) => ConnectionTarget;
   readonly replica?: ConnectionTarget;
+  /** It listens and nobody has said yet that it is ready. */
+  readonly isStarting?: boolean;
 }
 
 const ROOT_KEYS = new WeakMap<TestDatabase, Secret<string>>();
@@ -120,7 +122,7 @@ export async function startTestApp(options: TestAppOptions = {}): Promise<TestAp
     ...(options.clock && { upkeepTime: () => clock.nowMs() }),
   });
   const port = await app.http.listen('127.0.0.1', 0);
-  app.markReady();
+  if (!options.isStarting) app.markReady();
   const baseUrl = `http://127.0.0.1:${port}`;
 
   const makeApplication: TestApp['makeApplication'] = async (tenantId, type, permissions, rules) => {

@@ -26,7 +26,8 @@ export interface Manifest {
 
 /** Names go into statements and into paths, so nothing but these is one. */
 const NAME = /^[a-z_][a-z0-9_]{0,62}$/;
-const MONTH = /^\d{4}_(0[1-9]|1[0-2])$/;
+/** There is no year 0, and a month of it could not be made. */
+const MONTH = /^(?!0000)\d{4}_(0[1-9]|1[0-2])$/;
 const SHA256 = /^[0-9a-f]{64}$/;
 
 export function fileNameOf({ name }: Pick<TableRecord, 'name'>): string {
