@@ -26,7 +26,7 @@ export const backup: Command = {
       const progress = createProgress(output, systemClock);
       const interruption = expectInterruption(() => output.say('Stopping …'));
       try {
-        const { tables, rootKeyId } = await backUp({
+        const { tables, rootKeyId, isRootKeyChanging } = await backUp({
           owner,
           folder,
           productVersion: VERSION,
@@ -39,6 +39,11 @@ export const backup: Command = {
             ? 'The database was never started on, so no root key belongs to it.'
             : `The root key is not in the backup. Keep root key ${rootKeyId} safe, and elsewhere: without it nothing in here can be read.`,
         );
+        if (isRootKeyChanging) {
+          output.say(
+            'The root key is being changed just now, so some keys in here may need the other one. Keep both root keys for this backup, the old and the new.',
+          );
+        }
         const rows = tables.reduce((sum, table) => sum + table.rows, 0);
         output.print(`Backed up ${rows} rows of ${tables.length} tables: ${folder}`);
         return EXIT.ok;

@@ -20,7 +20,7 @@ export const restoreCommand: Command = {
     const progress = createProgress(output, systemClock);
     // Before anything is opened: on an empty data folder that alone would make a database.
     const manifest = await checkBackup(folder, (bytes, total) => progress.show('Checking bytes', bytes, total));
-    const { tables, createdAt, rootKeyId, productVersion } = manifest;
+    const { tables, createdAt, rootKeyId, isRootKeyChanging, productVersion } = manifest;
     output.say(`A backup of ${createdAt}, by release ${productVersion}: whole and unaltered.`);
     const interruption = expectInterruption(() => output.say('Stopping …'));
     try {
@@ -37,7 +37,10 @@ export const restoreCommand: Command = {
       const rows = tables.reduce((sum, table) => sum + table.rows, 0);
       output.print(`Restored ${rows} rows of ${tables.length} tables. The number of rows of each is as it was.`);
       if (rootKeyId !== undefined) {
-        output.say(`Now set root key ${rootKeyId} and run strongroom keys verify, before anybody uses it.`);
+        const keys = isRootKeyChanging
+          ? `both root keys, ${rootKeyId} and the one it was being changed from or to,`
+          : `root key ${rootKeyId}`;
+        output.say(`Now set ${keys} and run strongroom keys verify, before anybody uses it.`);
       }
       return EXIT.ok;
     } catch (error) {

@@ -6,6 +6,7 @@ import type { DistributionStep, SchemaTable } from './distribution-plan.js';
 import { planDistribution } from './distribution-plan.js';
 import { connectToFitting } from './host-choice.js';
 import { LOCK_NAME, MIGRATION_BOUNDS } from './migrate.js';
+import { takeSchema } from './schema-lock.js';
 
 /** Refuses a server that cannot distribute tables, before anything is changed on it. */
 export async function refuseWithoutCitus(owner: ConnectionTarget): Promise<void> {
@@ -32,6 +33,7 @@ export async function distribute(owner: ConnectionTarget): Promise<string[]> {
   return asOwner(owner, async (client) => {
     await client.query('SELECT pg_advisory_lock(hashtext($1))', [LOCK_NAME]);
     const steps = planDistribution(await readTables(client));
+    if (steps.length > 0) await takeSchema(client);
     for (const step of steps) await take(client, step);
     return steps.map(({ table }) => table);
   });

@@ -4,9 +4,17 @@ import { EXIT, ExitError } from '../../kernel/exit.js';
 import type { ConnectionTarget } from '../connection.js';
 import { pendingMigrations } from '../migrate.js';
 import { readMigrations } from '../migrations.js';
+import { holdSchema } from '../schema-lock.js';
 import { openEmptyFolder, releaseFolder, removeFiles, writeManifest, writeTable } from './backup-folder.js';
 import type { StoredTable } from './catalogue.js';
-import { findRootKeyId, listLogMonths, listMigrations, listTables, refuseHiddenRows } from './catalogue.js';
+import {
+  findRootKeyId,
+  isRootKeyChanging,
+  listLogMonths,
+  listMigrations,
+  listTables,
+  refuseHiddenRows,
+} from './catalogue.js';
 import type { Manifest, TableRecord } from './manifest.js';
 import { asOwner, LOCAL_SETTINGS } from './owner-connection.js';
 
@@ -41,6 +49,9 @@ export async function backUp(options: BackUpOptions): Promise<Manifest> {
 }
 
 async function copyAll(client: pg.Client, options: BackUpOptions): Promise<Manifest> {
+  await holdSchema(client);
+  // Before and after the snapshot: one that is at work at that moment cannot have begun and ended in between.
+  const wasChanging = await isRootKeyChanging(client);
   const known = await listTables(client);
   await client.query('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY');
   await client.query(LOCAL_SETTINGS);
@@ -58,6 +69,7 @@ async function copyAll(client: pg.Client, options: BackUpOptions): Promise<Manif
     throw new ExitError(EXIT.unavailable, 'The schema was being changed just now. Run the command again.');
   }
   await refuseHiddenRows(client);
+  const isChanging = (await isRootKeyChanging(client)) || wasChanging;
   const [rootKeyId, logMonths] = [await findRootKeyId(client), await listLogMonths(client)];
   const rowsExpected = tables.reduce((sum, table) => sum + table.rowsExpected, 0);
   const records: TableRecord[] = [];
@@ -74,7 +86,15 @@ async function copyAll(client: pg.Client, options: BackUpOptions): Promise<Manif
   await client.query('COMMIT');
   const { productVersion, nowMs } = options;
   const createdAt = new Date(nowMs).toISOString();
-  return { productVersion, createdAt, rootKeyId, migrations, logMonths, tables: records };
+  return {
+    productVersion,
+    createdAt,
+    rootKeyId,
+    isRootKeyChanging: isChanging,
+    migrations,
+    logMonths,
+    tables: records,
+  };
 }
 
 async function copyTable(
