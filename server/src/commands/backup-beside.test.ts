@@ -120,7 +120,7 @@ describe('a backup beside others that change the database', () => {
 
   it('a tenant half purged at its moment is half purged in what is restored, and the purge goes on there', async () => {
     const doomed = await fill();
-    await insertManyLogs(app.db.owner, doomed.id);
+    await insertManyLogs(app.db.owner, doomed.id, 3_000);
     const leader = await connectAs(app.db.ownerTarget);
     cleanUp.push(() => leader.end());
     await leader.query(`SELECT pg_advisory_lock(hashtext('strongroom.job.purge'))`);

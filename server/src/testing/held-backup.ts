@@ -7,17 +7,17 @@ import { ending, launch } from './command-runner.js';
 import { eventually } from './eventually.js';
 
 /** Enough that a backup can be stopped in the middle of them. */
-const LOG_ROWS = 100_000;
+const LOG_ROWS = 30_000;
 /** The file that those rows go to. */
 const FILE = 'logs.copy.gz.unfinished';
-const BEGUN_BYTES = 50_000;
+const BEGUN_BYTES = 20_000;
 
-export async function insertManyLogs(owner: pg.Client, tenantId: string): Promise<void> {
+export async function insertManyLogs(owner: pg.Client, tenantId: string, count = LOG_ROWS): Promise<void> {
   await owner.query('SELECT ensure_log_partitions(now(), 0)');
   await owner.query(
     `INSERT INTO logs SELECT $1, now(), gen_random_uuid(), 'user', gen_random_uuid(), 'token', md5(n::text), 'read',
        md5((n * 7)::text), 'success', NULL, md5((n * 3)::text) FROM generate_series(1, $2::int) n`,
-    [tenantId, LOG_ROWS],
+    [tenantId, count],
   );
 }
 
