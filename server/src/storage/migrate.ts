@@ -1,9 +1,9 @@
 import type pg from 'pg';
 import { EXIT, ExitError } from '../kernel/exit.js';
+import { connectAsOwner } from './connect-as-owner.js';
 import type { ConnectionTarget } from './connection.js';
-import { DEFAULT_TIME_BOUNDS, endpointsOf } from './connection.js';
+import { DEFAULT_TIME_BOUNDS } from './connection.js';
 import { isOutage, sqlStateOf, translateDriverFault } from './faults.js';
-import { connectToFitting } from './host-choice.js';
 import type { Migration } from './migrations.js';
 import { readMigrations } from './migrations.js';
 import { takeSchema } from './schema-lock.js';
@@ -32,9 +32,7 @@ const IN_THE_WAY = ['55P03', '40P01'];
 /** Brings the schema up to date and returns the names applied. Two processes at once take turns; a crash loses nothing. */
 export async function migrate(options: MigrateOptions): Promise<string[]> {
   const migrations = await readMigrations();
-  const { client } = await connectToFitting(endpointsOf(options.owner), MIGRATION_BOUNDS).catch((error: unknown) => {
-    throw new ExitError(EXIT.unavailable, 'The database cannot be reached with the owner address.', error);
-  });
+  const client = await connectAsOwner(options.owner, MIGRATION_BOUNDS);
   try {
     await refuseOldServer(client);
     await client.query('SELECT pg_advisory_lock(hashtext($1))', [LOCK_NAME]);

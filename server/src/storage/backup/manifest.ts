@@ -35,6 +35,15 @@ export function fileNameOf({ name }: Pick<TableRecord, 'name'>): string {
   return `${name}.copy.gz`;
 }
 
+/** As a statement names them. */
+export function columnsOf({ columns }: Pick<TableRecord, 'columns'>): string {
+  return columns.map((name) => `"${name}"`).join(', ');
+}
+
+export function rowsIn({ tables }: Pick<Manifest, 'tables'>): number {
+  return tables.reduce((sum, { rows }) => sum + rows, 0);
+}
+
 export function manifestText(manifest: Manifest): string {
   const { productVersion, createdAt, rootKeyId, isRootKeyChanging, migrations, logMonths, tables } = manifest;
   const body = {
