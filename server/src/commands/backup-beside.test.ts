@@ -18,7 +18,7 @@ import { createDatabase } from '../storage/database.js';
 import { migrate } from '../storage/migrate.js';
 import { readMigrations } from '../storage/migrations.js';
 import type { Settings } from '../testing/command-runner.js';
-import { runCommand, succeed, urlOf } from '../testing/command-runner.js';
+import { ending, launch, runCommand, succeed, urlOf } from '../testing/command-runner.js';
 import type { EmptyDatabase } from '../testing/empty-database.js';
 import { connectAs, createEmptyDatabase } from '../testing/empty-database.js';
 import { eventually } from '../testing/eventually.js';
@@ -177,7 +177,7 @@ describe('a backup beside others that change the database', () => {
     const copy = await restored(held, 'retention');
     await assertOneMoment(copy, tokens);
     assert.equal((await copy.owner.query(`SELECT FROM logs WHERE message = 'old entry'`)).rowCount, 1);
-    assert.match((await drop())?.partition ?? '', /^logs_\d{4}_\d{2}$/);
+    assert.match((await drop())?.partition ?? '', /^logs_\d{4}_\d{2}$/, 'it goes when the backup has ended');
   });
 
   it('0 from a command, and so from a start, while months ahead cannot be made; changes go on, and a later look makes them', async () => {
@@ -209,7 +209,7 @@ describe('a backup beside others that change the database', () => {
     });
     after(() => older.drop());
 
-    it('69 from migrate at once while a backup is taken, nobody waits behind it, and it works afterwards', async () => {
+    it('69 from migrate while a backup is taken, nobody waits behind it, and it works afterwards', async () => {
       const held = await hold('migrate', settings);
       const reader = await connectAs(older.ownerTarget);
       cleanUp.push(() => reader.end());
@@ -236,7 +236,9 @@ describe('a backup beside others that change the database', () => {
       // The migration cannot have this table, and waits with what it has changed so far.
       await migrator.query('BEGIN');
       await migrator.query('LOCK TABLE tokens IN ACCESS SHARE MODE');
-      const migrating = runCommand(settings, 'migrate');
+      const child = launch(settings, 'migrate');
+      cleanUp.push(() => child.kill('SIGKILL'));
+      const migrating = ending(child);
       await eventually(
         'the migration is at work',
         async () => {
@@ -245,10 +247,13 @@ describe('a backup beside others that change the database', () => {
         },
         20_000,
       );
+      // It would give up soon; frozen, it stays at work.
+      child.kill('SIGSTOP');
       const refused = await runCommand(settings, 'backup', '--to', path('refused'));
       assert.equal(refused.code, 69, refused.stderr);
       assert.match(refused.stderr, /schema is being changed/);
       assert.ok(!existsSync(join(path('refused'), 'manifest.json')));
+      child.kill('SIGCONT');
       const { code, stderr } = await migrating;
       assert.equal(code, 69, stderr);
       assert.match(stderr, /somebody holds.*Nothing of it was kept/s);
