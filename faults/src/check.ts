@@ -6,6 +6,7 @@ import { checkInvariants, checkTerms } from './checks/invariants.js';
 import { checkWhole } from './checks/whole.js';
 import type { Cluster } from './cluster.js';
 import type { Entity, Journal } from './journal.js';
+import { asSuperuser } from './superuser.js';
 
 export interface Checked {
   readonly cluster: Cluster;
@@ -17,7 +18,7 @@ export interface Checked {
 
 /** Holds what the system has now against what the client was told. */
 export async function checkRound(checked: Checked): Promise<void> {
-  await withSuperuser(checked.cluster, async (client) => {
+  await asSuperuser(checked.cluster.postgres, async (client) => {
     if (!(await isQuiet(client))) checked.violate('transactions are still open long after the load has stopped');
     const entries = await readEntries(client, checked.roundId);
     checkEntries(checked.cluster, checked.journal.operations, entries, checked.violate);
@@ -29,19 +30,10 @@ export async function checkRound(checked: Checked): Promise<void> {
 
 /** What is too much for every round. */
 export async function checkEnd(cluster: Cluster, violate: (text: string) => void): Promise<void> {
-  await withSuperuser(cluster, async (client) => {
+  await asSuperuser(cluster.postgres, async (client) => {
     await checkWhole(cluster, client, violate);
     await checkInvariants(client, violate);
   });
-}
-
-async function withSuperuser(cluster: Cluster, act: (client: pg.Client) => Promise<void>): Promise<void> {
-  const client = await cluster.postgres.connect();
-  try {
-    await act(client);
-  } finally {
-    await client.end();
-  }
 }
 
 const QUIET_POLLS = 3;

@@ -19,6 +19,7 @@ import type { ApiNode } from './node.js';
 import { createNode } from './node.js';
 import type { CommandResult, Settings } from './product.js';
 import { command, runCommand } from './product.js';
+import { asSuperuser } from './superuser.js';
 import type { LoadTenant } from './tenants.js';
 import { makeTenant } from './tenants.js';
 
@@ -219,15 +220,12 @@ async function placesOn(disk: Disk, holds: 'data' | 'wal' | 'all', folder: strin
 
 async function startSynchronous(postgres: PostgresServer, dataDir: string): Promise<PostgresServer> {
   const standby = await startStandby(postgres, STANDBY, { synchronous_standby_names: '' }, dataDir);
-  const client = await postgres.connect();
-  try {
+  await asSuperuser(postgres, async (client) => {
     await client.query(`ALTER SYSTEM SET synchronous_standby_names = '${STANDBY}'`);
     await client.query('SELECT pg_reload_conf()');
     const isSynchronous = `SELECT FROM pg_stat_replication WHERE application_name = '${STANDBY}' AND sync_state = 'sync'`;
     while ((await client.query(isSynchronous)).rows.length === 0) await wait(POLL_MS);
-  } finally {
-    await client.end();
-  }
+  });
   return standby;
 }
 

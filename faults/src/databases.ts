@@ -1,5 +1,6 @@
 import type { Cluster } from './cluster.js';
 import type { Settings } from './product.js';
+import { runAsSuperuser } from './superuser.js';
 
 /** An empty database beside the one the load works on, and the settings of a command on it. */
 export interface SideDatabase {
@@ -9,7 +10,7 @@ export interface SideDatabase {
 }
 
 export async function makeDatabase(cluster: Cluster, name: string): Promise<SideDatabase> {
-  await asSuperuser(cluster, `CREATE DATABASE ${name} OWNER strongroom_owner`);
+  await runAsSuperuser(cluster.postgres, `CREATE DATABASE ${name} OWNER strongroom_owner`);
   return {
     name,
     settings: {
@@ -17,15 +18,6 @@ export async function makeDatabase(cluster: Cluster, name: string): Promise<Side
       STRONGROOM_DATABASE_URL: cluster.postgres.url('service', name),
       STRONGROOM_MIGRATION_DATABASE_URL: cluster.postgres.url('owner', name),
     },
-    drop: () => asSuperuser(cluster, `DROP DATABASE IF EXISTS ${name} WITH (FORCE)`),
+    drop: () => runAsSuperuser(cluster.postgres, `DROP DATABASE IF EXISTS ${name} WITH (FORCE)`),
   };
-}
-
-async function asSuperuser(cluster: Cluster, sql: string): Promise<void> {
-  const client = await cluster.postgres.connect();
-  try {
-    await client.query(sql);
-  } finally {
-    await client.end();
-  }
 }

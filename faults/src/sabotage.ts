@@ -1,4 +1,5 @@
 import type { Scenario } from './scenario.js';
+import { asSuperuser } from './superuser.js';
 
 /** What a hand in the database does behind everybody's back, and how the checks must call it. */
 export interface Sabotage {
@@ -52,15 +53,12 @@ export const sabotage: Scenario = {
   shortCount: 0,
   longCount: 0,
   async inject(round) {
-    const client = await round.cluster.postgres.connect();
-    try {
+    await asSuperuser(round.cluster.postgres, async (client) => {
       for (const { name, sql } of SABOTAGES) {
         const { rowCount } = await client.query(sql, [`${round.id}-`]);
         if (rowCount === 0) throw new Error(`nothing to alter: ${name}`);
       }
-    } finally {
-      await client.end();
-    }
+    });
     return async () => {};
   },
 };

@@ -1,4 +1,5 @@
 import type { Case, Part } from './part.js';
+import { oneOf } from './part.js';
 import type { Random } from './random.js';
 
 const VALUE = '4242424242424242';
@@ -106,10 +107,7 @@ export const bombs: Part = {
   cases: { short: 300, long: 6_000 },
   // Each may take its whole budget of time on the one thread there is.
   width: 6,
-  async run(one) {
-    const run = one.random.pick([bombToken, bombToken, bombDetokenize, bombSearch, bombSearch]);
-    await run(one);
-  },
+  run: oneOf(bombToken, bombToken, bombDetokenize, bombSearch, bombSearch),
 };
 
 async function bombToken(one: Case): Promise<void> {

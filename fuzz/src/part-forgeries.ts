@@ -1,4 +1,5 @@
 import type { Case, Part } from './part.js';
+import { oneOf } from './part.js';
 import type { Random } from './random.js';
 import type { Tenant } from './world.js';
 
@@ -11,10 +12,7 @@ export const forgeries: Part = {
   about: 'bits flipped in real cursors and keys, other lengths, other alphabets, credentials that have ended',
   cases: { short: 500, long: 16_000 },
   width: 48,
-  async run(one) {
-    const run = one.random.pick([forgeCursor, forgeCursor, strangeCursor, forgeKey, forgeKey, deadKey, forgeNonce]);
-    await run(one);
-  },
+  run: oneOf(forgeCursor, forgeCursor, strangeCursor, forgeKey, forgeKey, deadKey, forgeNonce),
 };
 
 /** A list by the name its cursors have in the world. */

@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Case, Part } from './part.js';
+import { oneOf } from './part.js';
 import type { Random } from './random.js';
 
 /** Text that is right and looks wrong. */
@@ -63,10 +64,7 @@ export const text: Part = {
   about: 'nasty but valid text, which comes back exactly as it was sent',
   cases: { short: 300, long: 14_000 },
   width: 32,
-  async run(one) {
-    const run = one.random.pick([storeToken, storeToken, storeToken, renameTenant, makeApplication, tokenize, search]);
-    await run(one);
-  },
+  run: oneOf(storeToken, storeToken, storeToken, renameTenant, makeApplication, tokenize, search),
 };
 
 function nasty(random: Random, lengthMax: number, withTemplates = false): string {

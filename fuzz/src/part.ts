@@ -33,5 +33,10 @@ export interface Part {
   readonly run: (one: Case) => Promise<void>;
 }
 
+/** Each case is one of these, by chance; what is named more than once comes more often. */
+export function oneOf(...acts: readonly Part['run'][]): Part['run'] {
+  return (one) => one.random.pick(acts)(one);
+}
+
 /** A rule that was broken. */
 export class Finding extends Error {}

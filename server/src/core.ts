@@ -1,4 +1,4 @@
-import { ensureLogPartitions } from './audit/partitions.js';
+import { ensureLogPartitionsToStart } from './audit/partitions.js';
 import type { Config } from './config.js';
 import type { KeyStore, UnboundRootKeySource } from './crypto/key-store.js';
 import { openKeyStore } from './crypto/key-store.js';
@@ -61,7 +61,7 @@ export async function openCore(options: CoreOptions): Promise<Core> {
     });
     await refuseOldSchema(database);
     const { keyStore, warnings } = await openKeyStore(database, rootKeySource(config));
-    await ensureLogPartitions(database, clock.nowMs());
+    await ensureLogPartitionsToStart(database, clock.nowMs());
     const opened = database;
     return {
       database,

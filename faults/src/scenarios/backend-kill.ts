@@ -3,6 +3,7 @@ import type { Cluster } from '../cluster.js';
 import { signal } from '../processes.js';
 import type { Random } from '../random.js';
 import type { Scenario } from '../scenario.js';
+import { asSuperuser } from '../superuser.js';
 
 const POLL_MS = 50;
 
@@ -22,8 +23,7 @@ export const backendKill: Scenario = {
 async function hurtOne(cluster: Cluster, random: Random): Promise<void> {
   const isKilled = random.chance(0.5);
   const share = random.next();
-  const client = await cluster.postgres.connect();
-  try {
+  await asSuperuser(cluster.postgres, async (client) => {
     // The busy ones first: those are in the middle of something.
     const { rows } = await client.query<{ pid: number }>(
       `SELECT pid FROM pg_stat_activity WHERE usename = 'strongroom' ORDER BY xact_start IS NULL, pid`,
@@ -32,9 +32,7 @@ async function hurtOne(cluster: Cluster, random: Random): Promise<void> {
     if (victim === undefined) throw new Error('the service has no connection');
     if (isKilled) signal(victim, 'SIGKILL');
     else await client.query('SELECT pg_terminate_backend($1)', [victim]);
-  } finally {
-    await client.end().catch(() => {});
-  }
+  });
 }
 
 async function untilAnswering(cluster: Cluster): Promise<void> {

@@ -7,20 +7,21 @@ import { outcomeOf } from '../journal.js';
 import { killCommand } from '../killed-command.js';
 import type { Settings } from '../product.js';
 import { runCommand } from '../product.js';
-import type { Round, Scenario } from '../scenario.js';
+import type { Round, Scenario, Undo } from '../scenario.js';
+import { asSuperuser } from '../superuser.js';
 import { makeTenant } from '../tenants.js';
 
 const EXIT_CONFIGURATION = 78;
-const LIGHT = { workersPerTenant: 1, pauseMs: [20, 100] } as const;
+/** Too long for the short form, and nothing to mend: what was killed is run again on the spot. */
+const COMMON = { needs: [], shortCount: 0, load: { workersPerTenant: 1, pauseMs: [20, 100] } } as const;
+const nothingToMend: Undo = async () => {};
 
 /** Both rotations wait half a minute before they end, so the short form leaves them where the kill did. */
 export const rotationKill: Scenario = {
+  ...COMMON,
   name: 'rotation-kill',
   about: 'kill -9 of keys rotate and rotate-root under load; everything opens in between, and a last run ends it',
-  needs: [],
-  shortCount: 0,
   longCount: 5,
-  load: LIGHT,
   async inject(round) {
     for (const words of [
       ['keys', 'rotate', '--all'],
@@ -30,17 +31,15 @@ export const rotationKill: Scenario = {
       for (let n = 0; n < kills; n += 1) await kill(round, round.cluster.settings, words, 2_000);
       if (round.isLong) await finish(round, round.cluster.settings, words);
     }
-    return async () => {};
+    return nothingToMend;
   },
 };
 
 export const importKill: Scenario = {
+  ...COMMON,
   name: 'import-kill',
   about: 'kill -9 of tokens import under load; run again it brings what is left, each token once',
-  needs: [],
-  shortCount: 0,
   longCount: 10,
-  load: LIGHT,
   async inject(round) {
     const { cluster } = round;
     const count = round.isLong ? 5_000 : 600;
@@ -57,18 +56,16 @@ export const importKill: Scenario = {
       await kill(round, cluster.settings, words, round.isLong ? 4_000 : 800);
     await finish(round, cluster.settings, words);
     await countTokens(round, to.id, count);
-    return async () => {};
+    return nothingToMend;
   },
 };
 
 /** What a backup was begun after is in it, and in what is restored from it. */
 export const backupKill: Scenario = {
+  ...COMMON,
   name: 'backup-kill',
   about: 'kill -9 of backup and of restore under load; run again both are whole',
-  needs: [],
-  shortCount: 0,
   longCount: 10,
-  load: LIGHT,
   async inject(round) {
     const { cluster } = round;
     const folder = (name: string): string => join(cluster.folder, `${name}-${round.id}`);
@@ -96,7 +93,7 @@ export const backupKill: Scenario = {
     } finally {
       await database.drop();
     }
-    return async () => {};
+    return nothingToMend;
   },
 };
 
@@ -110,30 +107,28 @@ async function finish(round: Round, settings: Settings, words: readonly string[]
 }
 
 async function countTokens(round: Round, tenantId: string, count: number): Promise<void> {
-  const client = await round.cluster.postgres.connect();
-  try {
+  await asSuperuser(round.cluster.postgres, async (client) => {
     const { rows } = await client.query<{ n: number }>('SELECT count(*)::int AS n FROM tokens WHERE tenant_id = $1', [
       tenantId,
     ]);
     if (rows[0]?.n !== count) round.violate(`imported ${rows[0]?.n} of ${count} tokens`);
-  } finally {
-    await client.end();
-  }
+  });
 }
 
 async function checkRestored(round: Round, database: string, operations: readonly string[]): Promise<void> {
-  const client = await round.cluster.postgres.connect(database);
-  try {
-    await checkInvariants(client, (text) => round.violate(`restored: ${text}`));
-    const { rows } = await client.query<{ trace_id: string }>(
-      'SELECT DISTINCT trace_id FROM logs WHERE starts_with(trace_id, $1)',
-      [`${round.id}-`],
-    );
-    const found = new Set(rows.map(({ trace_id: trace }) => trace.slice(0, trace.lastIndexOf('.'))));
-    const missing = operations.filter((id) => !found.has(id));
-    if (missing.length > 0) round.violate(`acknowledged before the backup and not in it: ${missing.join(', ')}`);
-    if (operations.length === 0) round.violate('nothing was acknowledged before the backup');
-  } finally {
-    await client.end();
-  }
+  await asSuperuser(
+    round.cluster.postgres,
+    async (client) => {
+      await checkInvariants(client, (text) => round.violate(`restored: ${text}`));
+      const { rows } = await client.query<{ trace_id: string }>(
+        'SELECT DISTINCT trace_id FROM logs WHERE starts_with(trace_id, $1)',
+        [`${round.id}-`],
+      );
+      const found = new Set(rows.map(({ trace_id: trace }) => trace.slice(0, trace.lastIndexOf('.'))));
+      const missing = operations.filter((id) => !found.has(id));
+      if (missing.length > 0) round.violate(`acknowledged before the backup and not in it: ${missing.join(', ')}`);
+      if (operations.length === 0) round.violate('nothing was acknowledged before the backup');
+    },
+    database,
+  );
 }

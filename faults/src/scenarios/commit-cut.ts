@@ -6,6 +6,7 @@ import { followFlight } from '../cut-flight.js';
 import type { ApiNode } from '../node.js';
 import { textAt } from '../plan.js';
 import type { Round, Scenario } from '../scenario.js';
+import { asSuperuser } from '../superuser.js';
 
 const TIMEOUT_MS = 15_000;
 const SAMPLES = 6;
@@ -167,9 +168,8 @@ async function send(round: Round, node: ApiNode, { id, key }: Change): Promise<T
 
 /** What was told is what is there, each with its one entry in the log. */
 async function checkChanges(round: Round, changes: readonly Change[]): Promise<void> {
-  const client = await round.cluster.postgres.connect();
   const prefix = `cut-${round.id}-`;
-  try {
+  await asSuperuser(round.cluster.postgres, async (client) => {
     const count = async (sql: string): Promise<Map<string, number>> => {
       const { rows } = await client.query<{ id: string; n: number }>(sql, [prefix]);
       return new Map(rows.map(({ id, n }) => [id, n]));
@@ -189,7 +189,5 @@ async function checkChanges(round: Round, changes: readonly Change[]): Promise<v
     // Without one of these the cuts were not where they were meant to be.
     for (const kind of ['done 1', 'undone 0', 'unsure 0', 'unsure 1'])
       if (!kinds.has(kind)) round.violate(`among ${changes.length} cuts there was none of the kind: ${kind}`);
-  } finally {
-    await client.end();
-  }
+  });
 }

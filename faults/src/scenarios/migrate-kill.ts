@@ -9,6 +9,7 @@ import { makeDatabase } from '../databases.js';
 import { killCommand } from '../killed-command.js';
 import { runCommand } from '../product.js';
 import type { Round, Scenario } from '../scenario.js';
+import { asSuperuser } from '../superuser.js';
 
 const MIGRATIONS = fileURLToPath(new URL('../../../server/migrations', import.meta.url));
 /** Each statement that changes the schema takes so much longer, so that there is a middle to kill in. */
@@ -45,8 +46,7 @@ export const migrateKill: Scenario = {
 
 /** What the load's own database says was applied, with the files. */
 async function readApplied(round: Round): Promise<Applied[]> {
-  const client = await round.cluster.postgres.connect();
-  try {
+  return asSuperuser(round.cluster.postgres, async (client) => {
     const { rows } = await client.query<Omit<Applied, 'sql'>>(
       'SELECT version, name, checksum FROM schema_migrations ORDER BY version',
     );
@@ -54,9 +54,7 @@ async function readApplied(round: Round): Promise<Applied[]> {
     if (files.length !== rows.length) throw new Error('files and migrations differ');
     const texts = await Promise.all(files.map((name) => readFile(join(MIGRATIONS, name), 'utf8')));
     return rows.map((row, n) => ({ ...row, sql: texts[n] ?? '' }));
-  } finally {
-    await client.end();
-  }
+  });
 }
 
 /** The schema of a database that had `version` migrations and was killed on its way to all of them; or never was. */

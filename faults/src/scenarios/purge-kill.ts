@@ -3,6 +3,7 @@ import type pg from 'pg';
 import { ask, makeTokens } from '../beside-load.js';
 import { textAt } from '../plan.js';
 import type { Round, Scenario } from '../scenario.js';
+import { asSuperuser } from '../superuser.js';
 import { makeTenant } from '../tenants.js';
 
 const TOKENS = { short: 600, long: 10_000 };
@@ -35,8 +36,7 @@ export const purgeKill: Scenario = {
 };
 
 async function untilGone(round: Round, tenantId: string): Promise<void> {
-  const client = await round.cluster.postgres.connect();
-  try {
+  await asSuperuser(round.cluster.postgres, async (client) => {
     const tables = await tenantTables(client);
     const deadlineMs = performance.now() + GONE_MAX_MS;
     for (;;) {
@@ -46,9 +46,7 @@ async function untilGone(round: Round, tenantId: string): Promise<void> {
       if (performance.now() > deadlineMs) return round.violate(`rows of a deleted tenant stay in ${left.join(', ')}`);
       await wait(POLL_MS);
     }
-  } finally {
-    await client.end();
-  }
+  });
 }
 
 async function tenantTables(client: pg.Client): Promise<string[]> {

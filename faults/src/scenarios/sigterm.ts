@@ -1,5 +1,6 @@
 import type { Attempt } from '../journal.js';
 import type { Round, Scenario } from '../scenario.js';
+import { asSuperuser } from '../superuser.js';
 
 /** A node is asked to stop in the middle of its work: it answers what it has taken, and ends well. */
 export const sigterm: Scenario = {
@@ -26,17 +27,14 @@ async function checkAnswered(round: Round): Promise<void> {
   const lost = round.journal.operations
     .flatMap(({ attempts }) => attempts)
     .filter(({ outcome, note }: Attempt) => outcome === 'unknown' && !note.startsWith('503'));
-  const client = await round.cluster.postgres.connect();
-  try {
+  await asSuperuser(round.cluster.postgres, async (client) => {
     const traces = lost.map(({ trace }) => trace);
     const { rows } = await client.query<{ trace_id: string }>(
       'SELECT DISTINCT trace_id FROM logs WHERE trace_id = ANY ($1)',
       [traces],
     );
     for (const { trace_id } of rows) round.violate(`${trace_id} was done and never answered`);
-  } finally {
-    await client.end();
-  }
+  });
   for (const { trace, note } of lost)
     if (note === 'no answer in time') round.violate(`${trace} was left without an answer`);
 }

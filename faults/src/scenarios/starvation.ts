@@ -1,4 +1,5 @@
-import type { Round, Scenario, Undo } from '../scenario.js';
+import type { Scenario, Undo } from '../scenario.js';
+import { runAsSuperuser } from '../superuser.js';
 
 const LOCKED = ['tokens', 'logs', 'token_groups', 'api_keys'] as const;
 
@@ -27,18 +28,12 @@ export const connectionsUsedUp: Scenario = {
   shortCount: 1,
   longCount: 20,
   async inject(round): Promise<Undo> {
-    await asSuperuser(round, 'ALTER ROLE strongroom CONNECTION LIMIT 0');
-    await asSuperuser(round, `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = 'strongroom'`);
+    await runAsSuperuser(round.cluster.postgres, 'ALTER ROLE strongroom CONNECTION LIMIT 0');
+    await runAsSuperuser(
+      round.cluster.postgres,
+      `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = 'strongroom'`,
+    );
     await round.pause(300, round.isLong ? 8_000 : 1_500);
-    return () => asSuperuser(round, 'ALTER ROLE strongroom CONNECTION LIMIT -1');
+    return () => runAsSuperuser(round.cluster.postgres, 'ALTER ROLE strongroom CONNECTION LIMIT -1');
   },
 };
-
-async function asSuperuser(round: Round, sql: string): Promise<void> {
-  const client = await round.cluster.postgres.connect();
-  try {
-    await client.query(sql);
-  } finally {
-    await client.end();
-  }
-}

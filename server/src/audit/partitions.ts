@@ -1,4 +1,5 @@
 import type { Database } from '../storage/database.js';
+import { sqlStateOf } from '../storage/faults.js';
 import { statement } from '../storage/statement.js';
 
 const ENSURE_LOG_PARTITIONS = statement<{ made: number }>(
@@ -6,13 +7,33 @@ const ENSURE_LOG_PARTITIONS = statement<{ made: number }>(
   'SELECT ensure_log_partitions($1, $2) AS made',
 );
 
+/** Making a table takes the whole log for a moment, and while it waits for that everybody else does. */
+const ENSURE_LOG_PARTITIONS_SOON = statement<{ made: number }>(
+  'ensure_log_partitions_soon',
+  `SELECT ensure_log_partitions($1, $2) AS made FROM set_config('lock_timeout', '500ms', true)`,
+);
+const NOT_IN_TIME = '55P03';
+
 /** Far enough that a process which restarts once a quarter never meets a month without a partition. */
 const MONTHS_AHEAD = 3;
 
-/** Makes the partitions of this month and the next ones where they are missing; returns how many it made. */
+/**
+ * Makes the partitions of this month and the next ones where they are missing; returns how many it made. Where the log is
+ * held for long, by a backup say, it fails in time, and the next look tries again.
+ */
 export async function ensureLogPartitions(database: Database, nowMs: number): Promise<number> {
-  const [row] = await database.system((tx) => tx.run(ENSURE_LOG_PARTITIONS, [new Date(nowMs), MONTHS_AHEAD]));
+  const [row] = await database.system((tx) => tx.run(ENSURE_LOG_PARTITIONS_SOON, [new Date(nowMs), MONTHS_AHEAD]));
   return row?.made ?? 0;
+}
+
+/** What a start cannot do without is the month that is written to now; the others have months of time. */
+export async function ensureLogPartitionsToStart(database: Database, nowMs: number): Promise<void> {
+  try {
+    await ensureLogPartitions(database, nowMs);
+  } catch (error) {
+    if (sqlStateOf(error) !== NOT_IN_TIME) throw error;
+    await database.system((tx) => tx.run(ENSURE_LOG_PARTITIONS, [new Date(nowMs), 0]));
+  }
 }
 
 const DROP_LOG_PARTITIONS = statement<DroppedMonth>(

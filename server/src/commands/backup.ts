@@ -2,12 +2,14 @@ import { resolve } from 'node:path';
 import { readConfig } from '../config.js';
 import { systemClock } from '../kernel/clock.js';
 import { EXIT, ExitError } from '../kernel/exit.js';
-import { BackupStopped, backUp } from '../storage/backup/back-up.js';
+import { backUp } from '../storage/backup/back-up.js';
+import type { Manifest } from '../storage/backup/manifest.js';
+import { rowsIn } from '../storage/backup/manifest.js';
 import { holdsCluster } from '../storage/embedded/data-folder.js';
 import { VERSION } from '../version.js';
-import type { Command } from './command.js';
-import { expectInterruption } from './interruption.js';
+import type { Command, Output } from './command.js';
 import { createProgress } from './progress.js';
+import { stoppable } from './stoppable.js';
 import { withOwner } from './with-owner.js';
 
 export const backup: Command = {
@@ -24,31 +26,31 @@ export const backup: Command = {
     }
     return withOwner({ config, command: 'backup', mayJoin: true }, async ({ owner }) => {
       const progress = createProgress(output, systemClock);
-      const interruption = expectInterruption(() => output.say('Stopping …'));
-      try {
-        const { tables, rootKeyId } = await backUp({
+      return stoppable(output, 'What was written so far was removed.', async (shouldStop) => {
+        const manifest = await backUp({
           owner,
           folder,
           productVersion: VERSION,
           nowMs: systemClock.nowMs(),
           onProgress: (rows, expected) => progress.show('Copying rows', rows, expected),
-          shouldStop: interruption.isAsked,
+          shouldStop,
         });
-        output.say(
-          rootKeyId === undefined
-            ? 'The database was never started on, so no root key belongs to it.'
-            : `The root key is not in the backup. Keep root key ${rootKeyId} safe, and elsewhere: without it nothing in here can be read.`,
-        );
-        const rows = tables.reduce((sum, table) => sum + table.rows, 0);
-        output.print(`Backed up ${rows} rows of ${tables.length} tables: ${folder}`);
+        tellKeys(output, manifest);
+        output.print(`Backed up ${rowsIn(manifest)} rows of ${manifest.tables.length} tables: ${folder}`);
         return EXIT.ok;
-      } catch (error) {
-        if (!(error instanceof BackupStopped)) throw error;
-        output.say('Stopped. What was written so far was removed.');
-        return interruption.exitCode();
-      } finally {
-        interruption.close();
-      }
+      });
     });
   },
 };
+
+function tellKeys(output: Output, { rootKeyId, isRootKeyChanging }: Manifest): void {
+  output.say(
+    rootKeyId === undefined
+      ? 'The database was never started on, so no root key belongs to it.'
+      : `The root key is not in the backup. Keep root key ${rootKeyId} safe, and elsewhere: without it nothing in here can be read.`,
+  );
+  if (!isRootKeyChanging) return;
+  output.say(
+    'The root key is being changed just now, so some keys in here may need the other one. Keep both root keys for this backup, the old and the new.',
+  );
+}

@@ -2,10 +2,11 @@ import { resolve } from 'node:path';
 import { readConfig } from '../config.js';
 import { systemClock } from '../kernel/clock.js';
 import { EXIT } from '../kernel/exit.js';
-import { checkBackup, RestoreStopped, restore } from '../storage/backup/restore.js';
+import { rowsIn } from '../storage/backup/manifest.js';
+import { checkBackup, restore } from '../storage/backup/restore.js';
 import type { Command } from './command.js';
-import { expectInterruption } from './interruption.js';
 import { createProgress } from './progress.js';
+import { stoppable } from './stoppable.js';
 import { withOwner } from './with-owner.js';
 
 export const restoreCommand: Command = {
@@ -20,32 +21,23 @@ export const restoreCommand: Command = {
     const progress = createProgress(output, systemClock);
     // Before anything is opened: on an empty data folder that alone would make a database.
     const manifest = await checkBackup(folder, (bytes, total) => progress.show('Checking bytes', bytes, total));
-    const { tables, createdAt, rootKeyId, productVersion } = manifest;
+    const { tables, createdAt, rootKeyId, isRootKeyChanging, productVersion } = manifest;
     output.say(`A backup of ${createdAt}, by release ${productVersion}: whole and unaltered.`);
-    const interruption = expectInterruption(() => output.say('Stopping …'));
-    try {
+    return stoppable(output, 'The database is as empty as before.', async (shouldStop) => {
+      const onProgress = (rows: number, total: number) => progress.show('Loading rows', rows, total);
       const applied = await withOwner({ config, command: 'restore', mayJoin: false }, (migration) =>
-        restore({
-          migration,
-          folder,
-          manifest,
-          onProgress: (rows, total) => progress.show('Loading rows', rows, total),
-          shouldStop: interruption.isAsked,
-        }),
+        restore({ migration, folder, manifest, onProgress, shouldStop }),
       );
       if (applied.length > 0) output.say(`Applied since then: ${applied.join(', ')}.`);
-      const rows = tables.reduce((sum, table) => sum + table.rows, 0);
-      output.print(`Restored ${rows} rows of ${tables.length} tables. The number of rows of each is as it was.`);
+      const count = `${rowsIn(manifest)} rows of ${tables.length} tables`;
+      output.print(`Restored ${count}. The number of rows of each is as it was.`);
       if (rootKeyId !== undefined) {
-        output.say(`Now set root key ${rootKeyId} and run strongroom keys verify, before anybody uses it.`);
+        const keys = isRootKeyChanging
+          ? `both root keys, ${rootKeyId} and the one it was being changed from or to,`
+          : `root key ${rootKeyId}`;
+        output.say(`Now set ${keys} and run strongroom keys verify, before anybody uses it.`);
       }
       return EXIT.ok;
-    } catch (error) {
-      if (!(error instanceof RestoreStopped)) throw error;
-      output.say('Stopped. The database is as empty as before.');
-      return interruption.exitCode();
-    } finally {
-      interruption.close();
-    }
+    });
   },
 };

@@ -1,11 +1,11 @@
 import type pg from 'pg';
 import { EXIT, ExitError } from '../kernel/exit.js';
+import { connectAsOwner } from './connect-as-owner.js';
 import type { ConnectionTarget } from './connection.js';
-import { endpointsOf } from './connection.js';
 import type { DistributionStep, SchemaTable } from './distribution-plan.js';
 import { planDistribution } from './distribution-plan.js';
-import { connectToFitting } from './host-choice.js';
 import { LOCK_NAME, MIGRATION_BOUNDS } from './migrate.js';
+import { takeSchema } from './schema-lock.js';
 
 /** Refuses a server that cannot distribute tables, before anything is changed on it. */
 export async function refuseWithoutCitus(owner: ConnectionTarget): Promise<void> {
@@ -32,6 +32,7 @@ export async function distribute(owner: ConnectionTarget): Promise<string[]> {
   return asOwner(owner, async (client) => {
     await client.query('SELECT pg_advisory_lock(hashtext($1))', [LOCK_NAME]);
     const steps = planDistribution(await readTables(client));
+    if (steps.length > 0) await takeSchema(client);
     for (const step of steps) await take(client, step);
     return steps.map(({ table }) => table);
   });
@@ -76,9 +77,7 @@ async function readTables(client: pg.Client): Promise<SchemaTable[]> {
 }
 
 async function asOwner<T>(owner: ConnectionTarget, act: (client: pg.Client) => Promise<T>): Promise<T> {
-  const { client } = await connectToFitting(endpointsOf(owner), MIGRATION_BOUNDS).catch((error: unknown) => {
-    throw new ExitError(EXIT.unavailable, 'The database cannot be reached with the owner address.', error);
-  });
+  const client = await connectAsOwner(owner, MIGRATION_BOUNDS);
   try {
     return await act(client);
   } finally {

@@ -112,11 +112,12 @@ export function createHostChoice(endpoints: Endpoints, bounds: TimeBounds): Host
 export async function connectToFitting(
   endpoints: Endpoints,
   bounds: TimeBounds,
+  more: pg.ClientConfig = {},
 ): Promise<{ readonly client: pg.Client; readonly host: Host }> {
   const choice = createHostChoice(endpoints, bounds);
   await choice.settle();
   const host = choice.current();
-  const client = new pg.Client(endpoints.configFor(host, bounds));
+  const client = new pg.Client({ ...endpoints.configFor(host, bounds), ...more });
   client.on('error', () => {});
   try {
     await client.connect();

@@ -1,11 +1,12 @@
 import type pg from 'pg';
 import { EXIT, ExitError } from '../kernel/exit.js';
+import { connectAsOwner } from './connect-as-owner.js';
 import type { ConnectionTarget } from './connection.js';
-import { DEFAULT_TIME_BOUNDS, endpointsOf } from './connection.js';
+import { DEFAULT_TIME_BOUNDS } from './connection.js';
 import { isOutage, sqlStateOf, translateDriverFault } from './faults.js';
-import { connectToFitting } from './host-choice.js';
 import type { Migration } from './migrations.js';
 import { readMigrations } from './migrations.js';
+import { takeSchema } from './schema-lock.js';
 
 export interface MigrateOptions {
   /** The owner of the schema. */
@@ -24,13 +25,15 @@ const INSUFFICIENT_PRIVILEGE = '42501';
 const SERVER_VERSION_MIN = 150_000;
 /** A migration may take long and waits for another process's; the bound is only against a dead server. */
 export const MIGRATION_BOUNDS = { ...DEFAULT_TIME_BOUNDS, statementMs: 3_600_000 };
+/** So long at most does everybody wait behind a migration that itself waits for a table. */
+const TABLE_WAIT_SECONDS = 5;
+/** A lock that was not to be had in time, and two that waited for each other. */
+const IN_THE_WAY = ['55P03', '40P01'];
 
 /** Brings the schema up to date and returns the names applied. Two processes at once take turns; a crash loses nothing. */
 export async function migrate(options: MigrateOptions): Promise<string[]> {
   const migrations = await readMigrations();
-  const { client } = await connectToFitting(endpointsOf(options.owner), MIGRATION_BOUNDS).catch((error: unknown) => {
-    throw new ExitError(EXIT.unavailable, 'The database cannot be reached with the owner address.', error);
-  });
+  const client = await connectAsOwner(options.owner, MIGRATION_BOUNDS);
   try {
     await refuseOldServer(client);
     await client.query('SELECT pg_advisory_lock(hashtext($1))', [LOCK_NAME]);
@@ -43,6 +46,7 @@ export async function migrate(options: MigrateOptions): Promise<string[]> {
     );
     const { upTo = migrations.length } = options;
     const pending = pendingMigrations(migrations, applied.rows).filter(({ version }) => version <= upTo);
+    if (pending.length > 0) await takeSchema(client);
     for (const migration of pending) await applyMigration(client, migration);
     await refuseMissingLogin(client, options);
     await admitLogin(client, options).catch((error: unknown) => {
@@ -83,7 +87,7 @@ export function pendingMigrations(
 }
 
 async function applyMigration(client: pg.Client, migration: Migration): Promise<void> {
-  await client.query('BEGIN');
+  await client.query(`BEGIN; SET LOCAL lock_timeout = '${TABLE_WAIT_SECONDS}s'`);
   try {
     await client.query(migration.sql);
     await client.query(
@@ -95,6 +99,7 @@ async function applyMigration(client: pg.Client, migration: Migration): Promise<
     await client.query('ROLLBACK').catch(() => {});
     // Whether it was applied is then for the next run to see.
     if (isOutage(translateDriverFault(error))) throw error;
+    if (IN_THE_WAY.includes(sqlStateOf(error) ?? '')) throw inTheWay(migration, error);
     const reason = error instanceof Error ? error.message : String(error);
     throw new ExitError(
       EXIT.configuration,
@@ -102,6 +107,14 @@ async function applyMigration(client: pg.Client, migration: Migration): Promise<
       error,
     );
   }
+}
+
+function inTheWay({ version, name }: Migration, cause: unknown): ExitError {
+  return new ExitError(
+    EXIT.unavailable,
+    `Migration ${version} (${name}) could not have a table in time that somebody holds, such as a long transaction or a dump. Nothing of it was kept. End that, then run strongroom migrate again.`,
+    cause,
+  );
 }
 
 async function refuseOldServer(client: pg.Client): Promise<void> {

@@ -158,12 +158,15 @@ export type PurgedTable = (typeof PURGED_TABLES)[number];
 const DELETE_BATCH = Object.fromEntries(
   PURGED_TABLES.map((table) => [
     table,
-    // A partitioned table's rows are told apart by table and place.
+    // A partitioned table's rows are told apart by table and place. Each part is asked for the places alone: a join would be
+    // planned anew by what the server believes about the table, and read all of the tenant's rows for every batch.
     statement<{ removed: number }>(
       `purge_${table}`,
-      `WITH doomed AS (SELECT tableoid AS part, ctid AS place FROM ${table} WHERE tenant_id = $1 LIMIT $2),
-            removed AS (DELETE FROM ${table} AS t USING doomed
-                        WHERE t.tenant_id = $1 AND t.tableoid = doomed.part AND t.ctid = doomed.place RETURNING 1)
+      `WITH doomed AS MATERIALIZED (SELECT tableoid AS part, ctid AS place FROM ${table} WHERE tenant_id = $1 LIMIT $2),
+            removed AS (DELETE FROM ${table} AS t
+                        WHERE t.tenant_id = $1 AND t.tableoid = (SELECT part FROM doomed LIMIT 1)
+                          AND t.ctid = ANY (ARRAY(SELECT place FROM doomed WHERE part = (SELECT part FROM doomed LIMIT 1)))
+                        RETURNING 1)
        SELECT count(*)::int AS removed FROM removed`,
     ),
   ]),

@@ -4,25 +4,28 @@ import { EXIT, ExitError } from '../../kernel/exit.js';
 import type { ConnectionTarget } from '../connection.js';
 import { pendingMigrations } from '../migrate.js';
 import { readMigrations } from '../migrations.js';
+import { holdSchema } from '../schema-lock.js';
 import { openEmptyFolder, releaseFolder, removeFiles, writeManifest, writeTable } from './backup-folder.js';
 import type { StoredTable } from './catalogue.js';
-import { findRootKeyId, listLogMonths, listMigrations, listTables, refuseHiddenRows } from './catalogue.js';
+import {
+  findRootKeyId,
+  isRootKeyChanging,
+  listLogMonths,
+  listMigrations,
+  listTables,
+  refuseHiddenRows,
+} from './catalogue.js';
 import type { Manifest, TableRecord } from './manifest.js';
+import { columnsOf } from './manifest.js';
 import { asOwner, LOCAL_SETTINGS } from './owner-connection.js';
+import type { Watch } from './watch.js';
+import { createTally } from './watch.js';
 
-export interface BackUpOptions {
+export interface BackUpOptions extends Watch {
   readonly owner: ConnectionTarget;
   readonly folder: string;
   readonly productVersion: string;
   readonly nowMs: number;
-  /** Rows so far, and about how many there are. */
-  readonly onProgress: (rows: number, rowsExpected: number) => void;
-  readonly shouldStop: () => boolean;
-}
-
-/** Thrown out of the middle; what was written so far is removed. */
-export class BackupStopped extends Error {
-  override readonly name = 'BackupStopped';
 }
 
 /** Writes every table as it is at one moment, while others go on writing. Gives what is in the folder then. */
@@ -41,6 +44,9 @@ export async function backUp(options: BackUpOptions): Promise<Manifest> {
 }
 
 async function copyAll(client: pg.Client, options: BackUpOptions): Promise<Manifest> {
+  await holdSchema(client);
+  // Before and after the snapshot: one that is at work at that moment cannot have begun and ended in between.
+  const wasChanging = await isRootKeyChanging(client);
   const known = await listTables(client);
   await client.query('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY');
   await client.query(LOCAL_SETTINGS);
@@ -58,23 +64,24 @@ async function copyAll(client: pg.Client, options: BackUpOptions): Promise<Manif
     throw new ExitError(EXIT.unavailable, 'The schema was being changed just now. Run the command again.');
   }
   await refuseHiddenRows(client);
+  const isChanging = (await isRootKeyChanging(client)) || wasChanging;
   const [rootKeyId, logMonths] = [await findRootKeyId(client), await listLogMonths(client)];
   const rowsExpected = tables.reduce((sum, table) => sum + table.rowsExpected, 0);
   const records: TableRecord[] = [];
-  let rows = 0;
-  for (const table of tables) {
-    records.push(
-      await copyTable(client, options.folder, table, (more) => {
-        if (options.shouldStop()) throw new BackupStopped();
-        rows += more;
-        options.onProgress(rows, rowsExpected);
-      }),
-    );
-  }
+  const tally = createTally(options, rowsExpected);
+  for (const table of tables) records.push(await copyTable(client, options.folder, table, tally));
   await client.query('COMMIT');
   const { productVersion, nowMs } = options;
   const createdAt = new Date(nowMs).toISOString();
-  return { productVersion, createdAt, rootKeyId, migrations, logMonths, tables: records };
+  return {
+    productVersion,
+    createdAt,
+    rootKeyId,
+    isRootKeyChanging: isChanging,
+    migrations,
+    logMonths,
+    tables: records,
+  };
 }
 
 async function copyTable(
@@ -83,9 +90,8 @@ async function copyTable(
   table: StoredTable,
   onRows: (rows: number) => void,
 ): Promise<TableRecord> {
-  const columns = table.columns.map((name) => `"${name}"`).join(', ');
   // As a query, because a table in parts and one behind row-level security cannot be copied by its name.
-  const copied = client.query(copyTo(`COPY (SELECT ${columns} FROM "${table.name}") TO STDOUT`));
+  const copied = client.query(copyTo(`COPY (SELECT ${columnsOf(table)} FROM "${table.name}") TO STDOUT`));
   // Until somebody reads it, the end of the connection would be an error of nobody's, and the end of the process.
   copied.on('error', () => {});
   const record = await writeTable(folder, table, copied, onRows);

@@ -18,7 +18,8 @@ import { migrate } from '../migrate.js';
 import { readMigrations } from '../migrations.js';
 import { backUp } from './back-up.js';
 import { countRows, listTables } from './catalogue.js';
-import { checkBackup, RestoreStopped, restore } from './restore.js';
+import { checkBackup, restore } from './restore.js';
+import { Stopped } from './watch.js';
 
 /** Enough that a process can be killed in the middle of its largest table. */
 const LOG_ROWS = 100_000;
@@ -309,7 +310,7 @@ describe('a backup that goes wrong, and a restore that does', () => {
       return asked > 20;
     };
     const stopping = { onProgress: () => {}, shouldStop };
-    await assert.rejects(restore({ migration, folder: path('whole'), manifest, ...stopping }), RestoreStopped);
+    await assert.rejects(restore({ migration, folder: path('whole'), manifest, ...stopping }), Stopped);
     assert.equal(await rowsIn(), 0);
     const open = await empty.owner.query('SELECT FROM pg_class WHERE relrowsecurity AND NOT relforcerowsecurity');
     assert.equal(open.rowCount, 0);

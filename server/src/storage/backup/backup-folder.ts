@@ -61,14 +61,11 @@ export async function writeTable(
   onRows: (rows: number) => void,
 ): Promise<TableRecord> {
   let rows = 0;
-  async function* counted(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
-    for await (const chunk of chunks) {
-      const more = linesIn(chunk);
-      rows += more;
-      onRows(more);
-      yield chunk;
-    }
-  }
+  const counted = seeing((chunk) => {
+    const more = linesIn(chunk);
+    rows += more;
+    onRows(more);
+  });
   // Ciphertext in hexadecimal is what there is most of: the fastest level already gets back its doubling.
   const zip = createGzip({ level: zlib.Z_BEST_SPEED });
   const { bytes, sha256 } = await writeFileWhole(join(folder, fileNameOf(table)), (sink) =>
@@ -129,18 +126,8 @@ export async function readTable(
   onRows: (rows: number) => void,
 ): Promise<void> {
   const hash = createHash('sha256');
-  async function* hashed(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
-    for await (const chunk of chunks) {
-      hash.update(chunk);
-      yield chunk;
-    }
-  }
-  async function* counted(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
-    for await (const chunk of chunks) {
-      onRows(linesIn(chunk));
-      yield chunk;
-    }
-  }
+  const hashed = seeing((chunk) => void hash.update(chunk));
+  const counted = seeing((chunk) => onRows(linesIn(chunk)));
   const path = join(folder, fileNameOf(table));
   try {
     await pipeline(createReadStream(path), hashed, createGunzip(), counted, sink);
@@ -205,6 +192,16 @@ async function syncFolder(path: string): Promise<void> {
   } finally {
     await handle.close();
   }
+}
+
+/** A step of a pipeline that looks at what passes and hands it on. */
+function seeing(look: (chunk: Buffer) => void) {
+  return async function* (chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+    for await (const chunk of chunks) {
+      look(chunk);
+      yield chunk;
+    }
+  };
 }
 
 function linesIn(chunk: Buffer): number {

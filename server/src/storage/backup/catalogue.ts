@@ -74,6 +74,20 @@ export async function findRootKeyId(client: pg.ClientBase): Promise<string | und
 }
 
 /**
+ * Whether `keys rotate-root` is at work, told by the lock it holds (rotation/queries.ts). Keys are then wrapped by the old
+ * root key or by the new one, and nothing in a row says by which.
+ */
+const FIND_ROOT_ROTATION = `
+  SELECT EXISTS (SELECT FROM pg_locks, (SELECT hashtext('strongroom.rotate-root')::bigint AS key) AS wanted
+    WHERE locktype = 'advisory' AND granted AND objsubid = 1
+      AND database = (SELECT oid FROM pg_database WHERE datname = current_database())
+      AND classid = ((key >> 32) & 4294967295)::oid AND objid = (key & 4294967295)::oid) AS is_at_work`;
+
+export async function isRootKeyChanging(client: pg.ClientBase): Promise<boolean> {
+  return (await client.query<{ is_at_work: boolean }>(FIND_ROOT_ROTATION)).rows[0]?.is_at_work === true;
+}
+
+/**
  * Row-level security does not say that it hides something. A table is copied only where it is switched off for this
  * login, or where the policy made for backups shows it everything and no other policy takes something away again.
  */

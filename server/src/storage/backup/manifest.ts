@@ -18,6 +18,8 @@ export interface Manifest {
   readonly createdAt: string;
   /** Of the key without which nothing in here opens; undefined for a database that was never started on. */
   readonly rootKeyId: string | undefined;
+  /** It was taken while `keys rotate-root` was at work: another root key is needed besides. */
+  readonly isRootKeyChanging: boolean;
   readonly migrations: readonly Pick<Migration, 'version' | 'name' | 'checksum'>[];
   /** Months of the log that have a table, such as `2030_01`. */
   readonly logMonths: readonly string[];
@@ -34,14 +36,24 @@ export function fileNameOf({ name }: Pick<TableRecord, 'name'>): string {
   return `${name}.copy.gz`;
 }
 
+/** As a statement names them. */
+export function columnsOf({ columns }: Pick<TableRecord, 'columns'>): string {
+  return columns.map((name) => `"${name}"`).join(', ');
+}
+
+export function rowsIn({ tables }: Pick<Manifest, 'tables'>): number {
+  return tables.reduce((sum, { rows }) => sum + rows, 0);
+}
+
 export function manifestText(manifest: Manifest): string {
-  const { productVersion, createdAt, rootKeyId, migrations, logMonths, tables } = manifest;
+  const { productVersion, createdAt, rootKeyId, isRootKeyChanging, migrations, logMonths, tables } = manifest;
   const body = {
     format: FORMAT,
     version: FORMAT_VERSION,
     product_version: productVersion,
     created_at: createdAt,
     root_key_id: rootKeyId ?? null,
+    root_key_is_changing: isRootKeyChanging,
     migrations: migrations.map(({ version, name, checksum }) => ({ version, name, checksum })),
     log_months: logMonths,
     tables: tables.map((table) => ({ ...table, file: fileNameOf(table) })),
@@ -64,6 +76,7 @@ export function parseManifest(text: string): Manifest {
     productVersion: textOf(body.product_version, /^[\w.+-]{1,50}$/),
     createdAt: textOf(body.created_at, /^[\dTZ:.+-]{10,40}$/),
     rootKeyId,
+    isRootKeyChanging: body.root_key_is_changing === true,
     migrations: filledListOf(body.migrations).map(readMigration),
     logMonths: listOf(body.log_months).map((month) => textOf(month, MONTH)),
     tables: listOf(body.tables).map(readTable),

@@ -1,8 +1,9 @@
-import pg from 'pg';
+import type pg from 'pg';
 import { AppError } from '../../kernel/errors.js';
 import { EXIT, ExitError } from '../../kernel/exit.js';
+import { connectAsOwner } from '../connect-as-owner.js';
 import type { ConnectionTarget } from '../connection.js';
-import { clientConfig, DEFAULT_TIME_BOUNDS } from '../connection.js';
+import { DEFAULT_TIME_BOUNDS } from '../connection.js';
 import { sqlStateOf, translateDriverFault } from '../faults.js';
 
 /**
@@ -10,11 +11,7 @@ import { sqlStateOf, translateDriverFault } from '../faults.js';
  * the connection.
  */
 export async function asOwner<T>(target: ConnectionTarget, act: (client: pg.Client) => Promise<T>): Promise<T> {
-  const client = new pg.Client({ ...clientConfig(target, DEFAULT_TIME_BOUNDS), query_timeout: 0 });
-  client.on('error', () => {});
-  await client.connect().catch((error: unknown) => {
-    throw new ExitError(EXIT.unavailable, 'The database cannot be reached with the owner address.', error);
-  });
+  const client = await connectAsOwner(target, DEFAULT_TIME_BOUNDS, { query_timeout: 0 });
   try {
     return await act(client);
   } catch (error) {

@@ -44,11 +44,30 @@ suite('the end of a restore', { skip: unless(findPostgres(), 'PostgreSQL from pa
     await rm(join(folder, '..'), { recursive: true, force: true });
   });
 
+  async function createDatabase(name: string): Promise<void> {
+    const superuser = await server.connect();
+    await superuser.query(`CREATE DATABASE ${name} OWNER strongroom_owner`);
+    await superuser.end();
+  }
+
+  test('0 for both with an owner address of several hosts of which the first is gone', async () => {
+    await createDatabase('several_hosts');
+    const gone = await startTcpProxy(server.port);
+    const several = (database?: string) => ({
+      url: new Secret(server.url('owner', database).replace(/@([^/]+)\//, `@127.0.0.1:${gone.port},$1/`)),
+    });
+    await gone.close();
+    const watch = { onProgress: () => {}, shouldStop: () => false };
+    const other = join(folder, '..', 'of-several');
+    const manifest = await backUp({ owner: several(), folder: other, productVersion: 'test', nowMs: 0, ...watch });
+    const migration = { owner: several('several_hosts'), login: 'strongroom', createLogin: false };
+    await restore({ migration, folder: other, manifest, ...watch });
+    assert.equal(await usersIn('several_hosts'), USERS);
+  });
+
   /** Restores into a new database, over a way that breaks with these words on it, once `after` has gone before them. */
   async function restoreCutAt(database: string, words: string, after = ''): Promise<string> {
-    const superuser = await server.connect();
-    await superuser.query(`CREATE DATABASE ${database} OWNER strongroom_owner`);
-    await superuser.end();
+    await createDatabase(database);
     const ready = new Set<number>();
     proxy.setHook((link, direction, chunk) => {
       if (direction !== 'up') return 'pass';

@@ -8,8 +8,10 @@ import { readMigrations } from '../migrations.js';
 import { checkFolder, readTable } from './backup-folder.js';
 import { countRows, findTableWithRows, listMigrations, listTables } from './catalogue.js';
 import type { Manifest, TableRecord } from './manifest.js';
-import { damaged, refuseForeignSchema } from './manifest.js';
+import { columnsOf, damaged, refuseForeignSchema, rowsIn } from './manifest.js';
 import { asOwner, LOCAL_SETTINGS } from './owner-connection.js';
+import type { Watch } from './watch.js';
+import { createTally } from './watch.js';
 
 /** Looks at the whole folder, and at nothing else. Throws unless it can be restored by this release. */
 export async function checkBackup(
@@ -21,18 +23,11 @@ export async function checkBackup(
   return manifest;
 }
 
-export interface RestoreOptions {
+export interface RestoreOptions extends Watch {
   readonly migration: MigrateOptions;
   readonly folder: string;
   /** As `checkBackup` gave it. */
   readonly manifest: Manifest;
-  readonly onProgress: (rows: number, total: number) => void;
-  readonly shouldStop: () => boolean;
-}
-
-/** Thrown out of the middle: nothing was kept. */
-export class RestoreStopped extends Error {
-  override readonly name = 'RestoreStopped';
 }
 
 /** Fills a database that holds nothing, in one transaction. Gives the names of migrations newer than the backup. */
@@ -69,7 +64,6 @@ async function refuseUsedDatabase(client: pg.Client, manifest: Manifest): Promis
 
 async function loadAll(client: pg.Client, options: RestoreOptions): Promise<void> {
   const { manifest, folder } = options;
-  const total = manifest.tables.reduce((sum, { rows }) => sum + rows, 0);
   await client.query('BEGIN');
   await client.query(LOCAL_SETTINGS);
   const tables = await listTables(client);
@@ -88,14 +82,8 @@ async function loadAll(client: pg.Client, options: RestoreOptions): Promise<void
       month,
     ]);
   }
-  let rows = 0;
-  for (const table of manifest.tables) {
-    await loadTable(client, folder, table, (more) => {
-      if (options.shouldStop()) throw new RestoreStopped();
-      rows += more;
-      options.onProgress(rows, total);
-    });
-  }
+  const tally = createTally(options, rowsIn(manifest));
+  for (const table of manifest.tables) await loadTable(client, folder, table, tally);
   for (const name of forced) await client.query(`ALTER TABLE "${name}" FORCE ROW LEVEL SECURITY`);
   await commit(client);
 }
@@ -120,8 +108,7 @@ async function loadTable(
   table: TableRecord,
   onRows: (rows: number) => void,
 ): Promise<void> {
-  const columns = table.columns.map((name) => `"${name}"`).join(', ');
-  const sink = client.query(copyFrom(`COPY "${table.name}" (${columns}) FROM STDIN`));
+  const sink = client.query(copyFrom(`COPY "${table.name}" (${columnsOf(table)}) FROM STDIN`));
   await readTable(folder, table, sink, onRows).catch((error: unknown) => {
     const state = sqlStateOf(error);
     // Data the server cannot read, and rows its constraints refuse: no fault of the server or of the way to it.
