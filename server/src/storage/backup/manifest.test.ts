@@ -8,6 +8,7 @@ function withMonths(logMonths: readonly string[]): string {
     productVersion: '0.4.0',
     createdAt: '2026-11-15T12:00:00.000Z',
     rootKeyId: undefined,
+    isRootKeyChanging: false,
     migrations: [{ version: 1, name: 'roles', checksum: '0'.repeat(64) }],
     logMonths,
     tables: [],
