@@ -26,7 +26,7 @@ export function createAnswerer(route: RouteRecord, respond: Responder): Answerer
       else respond.empty(exchange, status, extra ?? []);
     },
     render(value) {
-      const body = value instanceof Rendered ? value.json.toString('utf8') : serialise?.(value);
+      const body = value instanceof Rendered ? value.json : serialise?.(value);
       return { status, body, location: location?.(value) };
     },
     replay(exchange, kept) {

@@ -7,7 +7,7 @@ import { overloaded, problemOf } from './problem.js';
 
 /** Sends answers. Every request ends in exactly one call of one of these. */
 export interface Responder {
-  json(exchange: Exchange, status: number, body: string | Buffer, extra?: readonly string[]): void;
+  json(exchange: Exchange, status: number, body: string, extra?: readonly string[]): void;
   empty(exchange: Exchange, status: number, headers: readonly string[]): void;
   file(exchange: Exchange, headers: readonly string[], content: string | Buffer): void;
   problem(exchange: Exchange, error: unknown): void;
@@ -92,7 +92,7 @@ export function createResponder(clock: Clock, onAnswered: OnAnswered, isClosing:
       send(exchange, refusal.status, [...headersFor(context), ...refusalHeaders], body);
     },
     json(exchange, status, body, extra) {
-      if (extra === undefined && typeof body === 'string' && trySendPlain(sendJson, exchange, status, body)) return;
+      if (extra === undefined && trySendPlain(sendJson, exchange, status, body)) return;
       const headers = headersFor(exchange.context);
       headers.push(...JSON_TYPE);
       if (extra) headers.push(...extra);

@@ -108,9 +108,9 @@ export function keepsAnswer({ method, permission }: RouteRecord): boolean {
 
 /** An answer that was serialised beforehand, for documents that never change. */
 export class Rendered {
-  readonly json: Buffer;
+  readonly json: string;
 
   constructor(value: unknown) {
-    this.json = Buffer.from(JSON.stringify(value));
+    this.json = JSON.stringify(value);
   }
 }
