@@ -92,6 +92,16 @@ suite('a connection that breaks around the commit', () => {
     });
   });
 
+  test('503 that says the outcome is unknown when the server goes down over a full disk while it commits', async () => {
+    proxy.setWeather('panic after');
+    const outcomes = await Promise.allSettled(['one', 'two'].map((id) => write(`panic ${id}`)));
+    proxy.setWeather('pass');
+    for (const outcome of outcomes) assert.ok(outcome.status === 'rejected' && isUnknown(outcome.reason));
+    assert.equal(runs, 2);
+    const stored = await storedNotes(db.owner);
+    assert.equal(stored.filter((id) => id.startsWith('panic ')).length, 2);
+  });
+
   test('a read whose transaction cannot be ended has its rows all the same', async () => {
     proxy.setWeather('cut before');
     const rows = await database.read(newId(), (tx) => tx.run(LIST_NOTES, []));

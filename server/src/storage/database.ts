@@ -11,6 +11,7 @@ import {
   isAftermath,
   isHostLost,
   isNameLost,
+  isPlainError,
   outcomeUnknown,
   sqlStateOf,
   translateDriverFault,
@@ -243,6 +244,9 @@ export function createDatabase(options: DatabaseOptions): Database {
   };
 }
 
+/** A constraint or a conflict, found before a commit is written. */
+const UNDONE = /^(23|40)/;
+
 /** Whatever the reason, a connection that cannot be had means the store is out of reach. */
 function connectTo(pool: ConnectionPool): Promise<pg.PoolClient> {
   return pool.connect().catch((error: unknown) => {
@@ -276,10 +280,14 @@ async function commit(client: pg.PoolClient, onLost: () => void): Promise<void> 
   if (!isCommitted) throw new Error(`transaction ended with ${done.command}`);
 }
 
-/** Silence means nobody knows, and so does a server that goes down: it may have flushed the commit before it said so. */
+/**
+ * Silence means nobody knows, and so does a server that goes down, for whatever reason: it may have written the commit
+ * before it said so. Only what is no worse than an error undid the transaction first.
+ */
 function mayHaveCommitted(error: unknown): boolean {
   const state = sqlStateOf(error);
-  return state === undefined || state.startsWith('57P') || state.startsWith('08');
+  if (state === undefined || state.startsWith('57P') || state.startsWith('08')) return true;
+  return !isPlainError(error) && !UNDONE.test(state);
 }
 
 async function rollBack(client: pg.PoolClient, isLost: boolean): Promise<void> {

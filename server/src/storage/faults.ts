@@ -23,6 +23,14 @@ export function sqlStateOf(error: unknown): string | undefined {
   return error instanceof AppError || error instanceof DriverFault ? sqlStateOf(error.cause) : undefined;
 }
 
+/**
+ * The server goes on serving this connection; what is worse than an error ends it. A server that speaks another language
+ * than English is not understood here.
+ */
+export function isPlainError(error: unknown): boolean {
+  return sqlStateOf(error) !== undefined && (error as { severity?: unknown }).severity === 'ERROR'; // It has one, see above.
+}
+
 /** Found out by the work itself: what it saw is no longer so, because somebody else was there first. */
 export class Overtaken extends Error {
   override readonly name = 'Overtaken';

@@ -9,9 +9,10 @@ import type { ConnectionTarget } from '../storage/connection.js';
  * - `pass`: it arrives.
  * - `cut before`: the connection breaks at the first COMMIT, which the server never gets.
  * - `cut after`: the server gets that COMMIT, and the connection breaks before its answer comes back.
+ * - `panic after`: the server gets that COMMIT, and its answer is that it goes down because a disk is full.
  * - `silent`: nothing is delivered any more, in either direction, and nothing is closed.
  */
-export type Weather = 'pass' | 'cut before' | 'cut after' | 'silent';
+export type Weather = 'pass' | 'cut before' | 'cut after' | 'panic after' | 'silent';
 
 export interface PostgresProxy {
   readonly target: ConnectionTarget;
@@ -21,6 +22,11 @@ export interface PostgresProxy {
 
 /** A simple query message with the word COMMIT in it. */
 const COMMIT_MESSAGE = Buffer.from('COMMIT\0');
+
+/** An error message of the protocol: severity, state and text, each behind its letter. */
+const PANIC_FIELDS = Buffer.from('SPANIC\0VPANIC\0C53100\0Mcould not write to file: No space left on device\0\0');
+const PANIC_MESSAGE = Buffer.concat([Buffer.from('E'), Buffer.alloc(4), PANIC_FIELDS]);
+PANIC_MESSAGE.writeUInt32BE(PANIC_MESSAGE.length - 1, 1);
 
 /** Stands between a client and the server, on a unix socket of its own, and loses connections when told to. */
 export async function startPostgresProxy(
@@ -52,11 +58,12 @@ export async function startPostgresProxy(
         client.destroy();
         return;
       }
-      if (weather === 'cut after' && isCommit) isDeaf = true;
+      if ((weather === 'cut after' || weather === 'panic after') && isCommit) isDeaf = true;
       upstream.write(sent);
     });
     upstream.on('data', (answered) => {
-      if (isDeaf) client.destroy();
+      if (isDeaf && weather === 'panic after') client.end(PANIC_MESSAGE);
+      else if (isDeaf) client.destroy();
       else if (weather !== 'silent') client.write(answered);
     });
   });
