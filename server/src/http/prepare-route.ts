@@ -10,7 +10,7 @@ import { BODY_BYTES_MAX, readJsonBody } from './body.js';
 import type { BodyWaits } from './body-waits.js';
 import type { RequestContext, Turn } from './context.js';
 import type { Keep, KeyedRequest, RunOnce } from './idempotency.js';
-import { Incoming } from './incoming.js';
+import { actOf, Incoming } from './incoming.js';
 import type { QueryInput } from './read-input.js';
 import { createInputReader } from './read-input.js';
 import type { Exchange, Responder } from './respond.js';
@@ -79,10 +79,10 @@ export function prepareRoute(route: RouteRecord, options: PrepareOptions, respon
     const { context } = exchange;
     const principal = context.principal ?? NOBODY;
     const { query, filters } = readsQuery ? read.query(rawQuery) : NO_QUERY;
-    const act = actOf(context, options.clock);
-    const result = route.handle(new Incoming(context, principal, act, params, query, filters, body));
+    const incoming = new Incoming(context, options.clock, principal, params, query, filters, body);
+    const result = route.handle(incoming);
     if (options.auditRequest && route.audit?.onRead) {
-      const audited = { route, params, principal, act, isDenied: false };
+      const audited = { route, params, principal, act: incoming.act, isDenied: false };
       return auditThenAnswer(options.auditRequest, exchange, audited, result);
     }
     if (result instanceof Promise) return result.then((value) => answer(exchange, value));
@@ -195,16 +195,6 @@ export function prepareRoute(route: RouteRecord, options: PrepareOptions, respon
     const principal = identify(exchange);
     if (principal instanceof Promise) return principal.then((known) => admit(exchange, rawQuery, params, known));
     return admit(exchange, rawQuery, params, principal);
-  };
-}
-
-function actOf({ principal, sourceAddress, traceId, turn }: RequestContext, clock: Clock): Act {
-  return {
-    actor: principal?.actor,
-    atMs: clock.nowMs(),
-    sourceAddress,
-    traceId,
-    keepAnswer: turn?.keepAnswer,
   };
 }
 
