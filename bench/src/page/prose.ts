@@ -113,8 +113,9 @@ differ as the machine's line says.`,
     text: `First the peak: creates on 64 connections, each waiting for its answer. Then creates by the clock, whether or not answers
 come: half the peak, four times the peak, half the peak again, on at most 512 connections with one request at a time on each, as
 a proxy in front would hold them; then the same on 2,000, for which no goal stands. A request that finds no connection free is
-not sent, and counted as that; nothing is given up silently. Goodput is what was done in the middle second of the overload. Refusals are answers 503 and 429. Answers are as before from the second on after
-which all take at most twice as long at p99 as in the worst second before, and none is refused.`,
+not sent, and counted as that; nothing is given up silently. Goodput is what was done in the middle second of the overload.
+Refusals are answers 503 and 429. Answers are as before from the second on after which all take at most twice as long at p99 as
+in the worst second before, and none is refused.`,
   },
   {
     name: 'capacity',

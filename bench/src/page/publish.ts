@@ -14,5 +14,6 @@ export async function publish(docs: string, name: string, part: PartResult): Pro
   await writeResults(file, results);
   for (const plot of part.plots) await writeFile(join(folder, `${plot.name}.svg`), drawPlot(plot));
   const findings = await readFile(join(folder, 'findings.md'), 'utf8').catch(() => '');
-  await writeFile(join(docs, 'benchmarks.md'), renderPage(results, findings));
+  // They lie one folder deeper than the page they become part of.
+  await writeFile(join(docs, 'benchmarks.md'), renderPage(results, findings.replaceAll('](../', '](')));
 }
