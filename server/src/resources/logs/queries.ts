@@ -53,7 +53,8 @@ function conditionsOf(tx: TenantTx, filter: LogFilter): Conditions {
   if (filter.entityType !== undefined) add('t', ([n]) => `entity_type = ${n}`, filter.entityType);
   if (filter.entityId !== undefined) add('i', ([n]) => `entity_id = ${n}`, filter.entityId);
   if (filter.startMs !== undefined) add('s', ([n]) => `created_at >= ${n}`, new Date(filter.startMs));
-  if (filter.endMs !== undefined && !isPassed(filter.endMs, filter)) add('e', ([n]) => `created_at < ${n}`, new Date(filter.endMs));
+  if (filter.endMs !== undefined && !isPassed(filter.endMs, filter))
+    add('e', ([n]) => `created_at < ${n}`, new Date(filter.endMs));
   if (filter.after !== undefined) {
     const { atMs, id } = filter.after;
     add('c', ([at, row]) => `created_at <= ${at} AND (created_at, id) < (${at}, ${row})`, new Date(atMs), id);
