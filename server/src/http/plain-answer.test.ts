@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import { connect } from 'node:net';
 import { after, before, describe, it } from 'node:test';
+import { eventually } from '../testing/eventually.js';
+import { createFakeClock } from '../testing/fake-clock.js';
 import type { TestApp } from '../testing/test-app.js';
 import { startTestApp } from '../testing/test-app.js';
 
@@ -64,6 +66,29 @@ describe('answers that leave in one piece', () => {
       const heard = await talk(app.port, sent);
       assert.match(headOf(heard), /\r\nConnection: close/);
       assert.doesNotMatch(headOf(heard), /Keep-Alive/);
+    }
+  });
+
+  it('are dated when they leave, not when their request came', async () => {
+    const clock = createFakeClock(Date.UTC(2030, 0, 1, 12));
+    const slow = await startTestApp({ clock });
+    try {
+      const { key: slowKey } = await slow.makeTenant();
+      const body = '{"name":"Slow"}';
+      const head = `Host: h\r\nSVC-API-KEY: ${slowKey}\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n`;
+      const quick = await slow.call('GET', '/tenants/self', { key: slowKey });
+      assert.equal(quick.headers.get('date'), 'Tue, 01 Jan 2030 12:00:00 GMT');
+      const socket = connect(slow.port, '127.0.0.1', () => socket.write(`PUT /tenants/self HTTP/1.1\r\n${head}\r\n{`));
+      const heard = new Promise<string>((resolve) => socket.once('data', (text) => resolve(text.toString('latin1'))));
+      await eventually('its body is waited for', () =>
+        slow.metrics.render().includes('\nstrongroom_http_bodies_waiting 1\n'),
+      );
+      clock.advance(5_000);
+      socket.write(body.slice(1));
+      assert.match(headOf(await heard), /\r\nDate: Tue, 01 Jan 2030 12:00:05 GMT\r\n/);
+      socket.destroy();
+    } finally {
+      await slow.close();
     }
   });
 

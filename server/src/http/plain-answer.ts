@@ -13,7 +13,6 @@ export interface PlainAnswer {
   readonly prefix: string;
   readonly traceId: string;
   readonly body: string;
-  readonly startedAtMs: number;
 }
 
 /** What Node keeps of an answer until it leaves: once there is a head, none is made. */
@@ -43,13 +42,13 @@ export function createSendPlain(clock: Clock, headers: (prefix: string) => reado
     return text;
   }
 
-  return (response, { status, prefix, traceId, body, startedAtMs }) => {
+  return (response, { status, prefix, traceId, body }) => {
     const inside = response as Inside; // Optional, because a later release may do without it.
     if (inside._header !== null || !response.shouldKeepAlive) return false;
     response.statusCode = status;
     inside._header =
       `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${prefix}-TRACE-ID: ${traceId}\r\n${linesFor(prefix)}` +
-      `Content-Length: ${body.length}\r\nDate: ${dateOf(startedAtMs)}\r\nConnection: keep-alive\r\n` +
+      `Content-Length: ${body.length}\r\nDate: ${dateOf()}\r\nConnection: keep-alive\r\n` +
       `Keep-Alive: timeout=${KEEP_ALIVE_SECONDS}\r\n\r\n${body}`;
     response.end();
     return true;
@@ -63,14 +62,15 @@ function linesOf(headers: readonly string[]): string {
 }
 
 /** The date as headers have it, made once a second. */
-function createDateText(clock: Clock): (monotonicMs: number) => string {
+function createDateText(clock: Clock): () => string {
   let text = '';
   let untilMs = -Infinity;
-  return (monotonicMs) => {
+  return () => {
+    const monotonicMs = clock.monotonicMs();
     if (monotonicMs >= untilMs) {
       const nowMs = clock.nowMs();
       text = new Date(nowMs).toUTCString();
-      untilMs = clock.monotonicMs() + SECOND_MS - (nowMs % SECOND_MS);
+      untilMs = monotonicMs + SECOND_MS - (nowMs % SECOND_MS);
     }
     return text;
   };

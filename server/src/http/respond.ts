@@ -71,8 +71,8 @@ export function createResponder(clock: Clock, onAnswered: OnAnswered, isClosing:
     // A head that must be told from its body, or a connection that must be told apart, is left to Node.
     if (request.method === 'HEAD' || context.headers.expect !== undefined || isLast(exchange, status)) return false;
     if (Buffer.byteLength(body) !== body.length) return false;
-    const { traceId, startedAtMs } = context;
-    if (!send(response, { status, prefix: context.headers.prefix, traceId, body, startedAtMs })) return false;
+    const { traceId, headers } = context;
+    if (!send(response, { status, prefix: headers.prefix, traceId, body })) return false;
     onAnswered(exchange, status);
     return true;
   }

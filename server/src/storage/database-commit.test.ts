@@ -102,6 +102,16 @@ suite('a connection that breaks around the commit', () => {
     assert.equal(stored.filter((id) => id.startsWith('panic ')).length, 2);
   });
 
+  test('nobody runs again, whatever the server that goes down while it commits gives as its reason', async () => {
+    proxy.setWeather('read-only after');
+    const outcomes = await Promise.allSettled(['one', 'two'].map((id) => write(`read-only ${id}`)));
+    proxy.setWeather('pass');
+    for (const outcome of outcomes) assert.ok(outcome.status === 'rejected' && isUnknown(outcome.reason));
+    assert.equal(runs, 2);
+    const stored = await storedNotes(db.owner);
+    assert.equal(stored.filter((id) => id.startsWith('read-only ')).length, 2);
+  });
+
   test('a read whose transaction cannot be ended has its rows all the same', async () => {
     proxy.setWeather('cut before');
     const rows = await database.read(newId(), (tx) => tx.run(LIST_NOTES, []));

@@ -6,6 +6,7 @@ import { newId } from '../kernel/ids.js';
 import { INSERT_NOTE, LIST_NOTES, makeNotesTable, storedNotes } from '../testing/notes-table.js';
 import type { TestDatabase } from '../testing/test-database.js';
 import { createTestDatabase } from '../testing/test-database.js';
+import type { Bulk } from './bulk.js';
 import { clientConfig, DEFAULT_TIME_BOUNDS, openScope } from './connection.js';
 import type { Database } from './database.js';
 import { createDatabase } from './database.js';
@@ -172,6 +173,23 @@ suite('transactions', () => {
       assert.deepEqual(logs, []);
       assert.deepEqual(tenants, [{ id: LIVING }]);
     }
+  });
+
+  test('a look whose values cannot be made fails, and its connection serves on', async () => {
+    const connections = { readMax: 1, writeMax: 1 };
+    const narrow = createDatabase({ target: db.target, clock: systemClock, connections });
+    const broken: Bulk<string, { id: string }, number> = {
+      statement: LIST_LOG_IDS,
+      order: 0,
+      values: () => {
+        throw new Error('no such value');
+      },
+      collect: (rows) => rows.length,
+    };
+    await assert.rejects(narrow.find(LIVING, broken, 'row'), /no such value/);
+    assert.deepEqual(await narrow.read(LIVING, (tx) => tx.run(LIST_LOG_IDS, [])), []);
+    // Only here: with a connection that nobody gave back it would wait for ever.
+    await narrow.close();
   });
 
   test('a look-up sees the tenants of everybody, and neither their logs nor their data', async () => {

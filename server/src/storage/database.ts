@@ -124,10 +124,12 @@ export function createDatabase(options: DatabaseOptions): Database {
     const client = await connectTo(readers);
     const opened = openScope(client, scope, bounds, isPrepared);
     let isAsking = true;
-    const found = work((statement, values) => {
+    const ask: Tx['run'] = (statement, values) => {
       assert(isAsking, 'everything is asked for at once');
       return runStatement(client, statement, values, isPrepared);
-    });
+    };
+    // What it throws is a rejection as well: the connection has to be given back below.
+    const found = (async () => work(ask))();
     isAsking = false;
     // Nothing was changed, so nobody has to know how it ended; it gives the connection back.
     commit(client, () => readers.doubt(client)).catch(() => {});

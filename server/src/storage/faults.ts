@@ -9,9 +9,12 @@ const NAME_LOST_STATES = new Set(['26000', '42P05']);
 /** Marks what came from the driver, as opposed to a 503 a service threw for a reason of its own. */
 export class DriverFault extends Error {
   override readonly name = 'DriverFault';
+  /** It came instead of the answer to a COMMIT, so what it was about may have been done. */
+  readonly isOutcomeUnknown: boolean;
 
-  constructor(cause: unknown) {
+  constructor(cause: unknown, isOutcomeUnknown = false) {
     super('the database driver failed', { cause });
+    this.isOutcomeUnknown = isOutcomeUnknown;
   }
 }
 
@@ -52,6 +55,8 @@ const OUTAGE = /^(08|25006|25P03|25P04|53|57P|58|F0|XX)/;
 /** The store itself is in trouble, so that trying the same again at once is no use to anybody. */
 export function isOutage(error: unknown): boolean {
   if (!(error instanceof AppError && error.cause instanceof DriverFault)) return false;
+  // Whatever the reason, the same again could be done twice.
+  if (error.cause.isOutcomeUnknown) return true;
   const state = sqlStateOf(error);
   return state === undefined || OUTAGE.test(state);
 }
@@ -97,6 +102,6 @@ export function outcomeUnknown(cause: unknown): AppError {
   return new AppError(
     'storage_unavailable',
     'The data store failed while the change was being committed, so it may or may not have been made. Read it back before trying again.',
-    { headers: { 'Retry-After': '1' }, cause: new DriverFault(cause) },
+    { headers: { 'Retry-After': '1' }, cause: new DriverFault(cause, true) },
   );
 }

@@ -17,6 +17,8 @@ export interface HostChoice {
 /** How long the other hosts may take to answer once one has said yes. */
 const PATIENCE_MS = 250;
 
+const TOO_MANY_CONNECTIONS = '53300';
+
 /** What a fitting host answers, by what is asked of it; nothing is asked where any will do. */
 const QUESTIONS: Readonly<Record<Exclude<SessionAttrs, 'any'>, { readonly text: string; readonly answer: string }>> = {
   'read-write': { text: 'SHOW transaction_read_only', answer: 'off' },
@@ -64,7 +66,7 @@ export function createHostChoice(endpoints: Endpoints, bounds: TimeBounds): Host
   const newestTimelines = new Map<string, number>();
   let looking: Promise<void> | undefined;
 
-  async function fits(host: Host): Promise<Fit | undefined> {
+  async function askHost(host: Host): Promise<Fit> {
     const config = endpoints.configFor(host, bounds);
     const client = new pg.Client({ ...config, query_timeout: config.connectionTimeoutMillis });
     client.on('error', () => {});
@@ -72,19 +74,25 @@ export function createHostChoice(endpoints: Endpoints, bounds: TimeBounds): Host
       await client.connect();
       await checkSession(client, sessionAttrs);
       return { host, ...(sessionAttrs === 'any' ? NO_ORIGIN : await originOf(client)) };
-    } catch {
-      return undefined;
     } finally {
       void client.end().catch(() => {});
     }
   }
 
   async function look(): Promise<void> {
+    let isCurrentFull = false;
+    const fits = (host: Host): Promise<Fit | undefined> =>
+      askHost(host).catch((error: unknown) => {
+        if (host === current && sqlStateOf(error) === TOO_MANY_CONNECTIONS) isCurrentFull = true;
+        return undefined;
+      });
     const fitting = await yesInTime(hosts.map(fits));
     for (const { cluster, timeline } of fitting) {
       newestTimelines.set(cluster, Math.max(timeline, newestTimelines.get(cluster) ?? 0));
     }
     const found = fitting.find(({ cluster, timeline }) => timeline === newestTimelines.get(cluster));
+    // It lives and only cannot be asked: what leads there already goes on, and the next who comes looks again.
+    if (found === undefined && isCurrentFull) return;
     if (found === undefined) throw new Error(`none of the hosts of the address is reachable and ${sessionAttrs}`);
     isKnown = true;
     if (found.host === current) return;

@@ -144,6 +144,20 @@ suite('a server that takes no further connection', { skip: unless(findPostgres()
     await Promise.all([first, waiting]);
   });
 
+  test('with several hosts the loss of one of our own leaves us the others, though the server cannot be asked', async () => {
+    const database = open(PATIENT, urlOn(server.url('service'), `127.0.0.1:1,127.0.0.1:${server.port}`));
+    const openDoor = await shutDoor();
+    const entering = [enter(database), enter(database)];
+    await atDoor(2);
+    await limitLogin(1);
+    await openDoor();
+    await Promise.all(entering);
+    await watcher.query(`SELECT pg_terminate_backend(min(pid)) FROM pg_stat_activity WHERE usename = 'strongroom'`);
+    await eventually('one is gone', async () => (await taken()) === 1, AT_ONCE_MS);
+    for (let turn = 0; turn < 5; turn += 1) await look(database);
+    assert.equal(await taken(), 1);
+  });
+
   test('503 in time when none of our own becomes free, and the one at work is not disturbed', async () => {
     const database = open();
     const openDoor = await shutDoor();

@@ -10,9 +10,10 @@ import type { ConnectionTarget } from '../storage/connection.js';
  * - `cut before`: the connection breaks at the first COMMIT, which the server never gets.
  * - `cut after`: the server gets that COMMIT, and the connection breaks before its answer comes back.
  * - `panic after`: the server gets that COMMIT, and its answer is that it goes down because a disk is full.
+ * - `read-only after`: the same because a disk takes no more changes.
  * - `silent`: nothing is delivered any more, in either direction, and nothing is closed.
  */
-export type Weather = 'pass' | 'cut before' | 'cut after' | 'panic after' | 'silent';
+export type Weather = 'pass' | 'cut before' | 'cut after' | 'panic after' | 'read-only after' | 'silent';
 
 export interface PostgresProxy {
   readonly target: ConnectionTarget;
@@ -23,10 +24,11 @@ export interface PostgresProxy {
 /** A simple query message with the word COMMIT in it. */
 const COMMIT_MESSAGE = Buffer.from('COMMIT\0');
 
-/** An error message of the protocol: severity, state and text, each behind its letter. */
-const PANIC_FIELDS = Buffer.from('SPANIC\0VPANIC\0C53100\0Mcould not write to file: No space left on device\0\0');
-const PANIC_MESSAGE = Buffer.concat([Buffer.from('E'), Buffer.alloc(4), PANIC_FIELDS]);
-PANIC_MESSAGE.writeUInt32BE(PANIC_MESSAGE.length - 1, 1);
+/** The last words of a server that goes down, as it says them: it calls a disk that takes no changes a missing right. */
+const LAST_WORDS = new Map<Weather, Buffer>([
+  ['panic after', panicMessage('53100', 'could not write to file: No space left on device')],
+  ['read-only after', panicMessage('42501', 'could not write to file: Read-only file system')],
+]);
 
 /** Stands between a client and the server, on a unix socket of its own, and loses connections when told to. */
 export async function startPostgresProxy(
@@ -58,11 +60,12 @@ export async function startPostgresProxy(
         client.destroy();
         return;
       }
-      if ((weather === 'cut after' || weather === 'panic after') && isCommit) isDeaf = true;
+      if ((weather === 'cut after' || LAST_WORDS.has(weather)) && isCommit) isDeaf = true;
       upstream.write(sent);
     });
     upstream.on('data', (answered) => {
-      if (isDeaf && weather === 'panic after') client.end(PANIC_MESSAGE);
+      const lastWords = LAST_WORDS.get(weather);
+      if (isDeaf && lastWords) client.end(lastWords);
       else if (isDeaf) client.destroy();
       else if (weather !== 'silent') client.write(answered);
     });
@@ -80,4 +83,12 @@ export async function startPostgresProxy(
       await rm(socketDir, { recursive: true, force: true });
     },
   };
+}
+
+/** An error message of the protocol: severity, state and text, each behind its letter. */
+function panicMessage(state: string, text: string): Buffer {
+  const fields = Buffer.from(`SPANIC\0VPANIC\0C${state}\0M${text}\0\0`);
+  const message = Buffer.concat([Buffer.from('E'), Buffer.alloc(4), fields]);
+  message.writeUInt32BE(message.length - 1, 1);
+  return message;
 }
