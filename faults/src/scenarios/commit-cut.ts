@@ -14,6 +14,7 @@ const ID_DIGITS = 6;
 const PASSING_MAX = 9;
 const MEASURES_MAX = 10;
 const AIMS_MAX = 8;
+const DIFFERENCE_BYTES_MAX = 100;
 
 /** What a client was told about one change. */
 type Told = 'done' | 'undone' | 'unsure';
@@ -76,10 +77,17 @@ async function cutEverywhere(way: Way, isKeyed: boolean): Promise<void> {
   }
 }
 
+/** Values differ by some bytes from change to change: this one had no such byte before its COMMIT, whose bytes come too. */
+function isPastCommit({ beforeCommit }: Flight, { direction, from, after }: Cut): boolean {
+  const past = after - (beforeCommit?.[direction] ?? 0);
+  return from === 'BEGIN' && beforeCommit !== undefined && past > 0 && past <= DIFFERENCE_BYTES_MAX;
+}
+
 /** Something of the node's own may come in between, and the flight that is followed is then another one. */
 async function isCutMade(way: Way, isKeyed: boolean, passing: number, cut: Cut): Promise<boolean> {
   for (let aim = 0; aim < AIMS_MAX; aim += 1) {
-    if ((await change(way, { isKeyed, passing, cut })).isCut) return true;
+    const flight = await change(way, { isKeyed, passing, cut });
+    if (flight.isCut || isPastCommit(flight, cut)) return true;
     await change(way, { isKeyed: false, passing: 0, cut: AT_ONCE });
   }
   return false;
