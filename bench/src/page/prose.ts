@@ -6,7 +6,7 @@ export interface PartProse {
 }
 
 export const INTRODUCTION = `\`\`\`
-npm run bench                        # everything, about twenty minutes; rewrites this page
+npm run bench                        # everything, about half an hour; rewrites this page
 npm run bench -- --only vault        # one part; the others keep their last figures. Several: --only vault,logs
 npm run bench -- --rounds 9          # five unless told
 npm run bench -- --quick             # rough figures, printed and not written unless --write is given
