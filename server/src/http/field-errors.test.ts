@@ -62,6 +62,11 @@ describe('field errors', () => {
       { 'settings.x': ['is not a setting; mode is'], 'settings.y': ['is not a setting; mode is'] },
     ],
     [
+      'a field nobody knows whose name is a number',
+      { name: 'n', settings: { 5: 1 } },
+      { 'settings.5': ['is not a setting; mode is'] },
+    ],
+    [
       'several faults at once',
       { size: 0, kind: 'x' },
       { name: ['is required'], size: ['must be at least 1'], kind: ['must be one of public, private'] },
@@ -72,6 +77,23 @@ describe('field errors', () => {
       assert.deepEqual(messagesFor(Body, value), expected);
     });
   }
+
+  for (const count of [7, 8, 9, 30]) {
+    it(`names each of ${count} fields nobody knows`, () => {
+      const strangers = Object.fromEntries(Array.from({ length: count }, (_, i) => [`x${i}`, i]));
+      const errors = messagesFor(Body, { name: 'n', settings: strangers });
+      assert.deepEqual(
+        errors,
+        Object.fromEntries(Object.keys(strangers).map((name) => [`settings.${name}`, ['is not a setting; mode is']])),
+      );
+    });
+  }
+
+  it('names a bounded number of fields, however many are wrong', () => {
+    const strangers = Object.fromEntries(Array.from({ length: 10_000 }, (_, i) => [`x${i}`, i]));
+    const named = Object.keys(messagesFor(Body, { name: 'n', settings: strangers })).length;
+    assert.ok(named >= 50 && named <= 100, `${named} fields`);
+  });
 
   it('says what a name and a date must be, once each', () => {
     const { name, since } = messagesFor(Body, { name: ' ', since: 'yesterday' });

@@ -24,9 +24,12 @@ export function messagesOf(schema: object, findings: readonly Finding[]): FieldE
     const own = ownMessage(schema, finding.schemaPath);
     if (finding.keyword === 'required') {
       for (const name of namesIn(params.requiredProperties)) add(join(path, name), 'is required');
-    } else if (finding.keyword === 'additionalProperties') {
-      for (const name of namesIn(params.additionalProperties)) add(join(path, name), own ?? 'is not known here');
-    } else if (finding.keyword !== 'boolean') {
+    } else if (finding.keyword === 'boolean') {
+      // One for each member an object may not have; its last part is a name, also when it is made of digits.
+      const cut = finding.instancePath.lastIndexOf('/');
+      const owner = fieldPath(finding.instancePath.slice(0, Math.max(cut, 0)));
+      add(join(owner, unescaped(finding.instancePath.slice(cut + 1))), own ?? 'is not known here');
+    } else if (finding.keyword !== 'additionalProperties') {
       // The sentence of an object is about its members; that it is no object at all is said in the general words.
       const isNoObject = finding.keyword === 'type' && params.type === 'object';
       add(path || '$', isNoObject ? sentence('type', params) : (own ?? sentence(finding.keyword, params)));
@@ -78,8 +81,12 @@ function fieldPath(pointer: string): string {
   return pointer
     .split('/')
     .slice(1)
-    .map((part) => part.replaceAll('~1', '/').replaceAll('~0', '~'))
+    .map(unescaped)
     .reduce((path, part) => (/^\d+$/.test(part) ? `${path}[${part}]` : join(path, part)), '');
+}
+
+function unescaped(part: string): string {
+  return part.replaceAll('~1', '/').replaceAll('~0', '~');
 }
 
 const FIELD_NAME_SHOWN_MAX = 100;

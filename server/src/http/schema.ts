@@ -1,11 +1,15 @@
 import type { TObject, TProperties, TSchema, TString, TStringOptions } from 'typebox';
 import Type from 'typebox';
 import Format from 'typebox/format';
+import { Settings } from 'typebox/system';
 import { formatDate, parseDate } from '../kernel/dates.js';
 import { hasForbiddenCharacters, isBlank } from '../kernel/text.js';
 
 /** What a failed field says instead of the general sentence. Left out of the API document. */
 export const ERROR_MESSAGE = 'x-error-message';
+
+/** How many faults of one request are named: enough to mend a body in one go, and bounded however large it is. */
+Settings.Set({ maxErrors: 64 });
 
 Format.Set('text', (value) => !hasForbiddenCharacters(value));
 Format.Set('iso-date', (value) => parseDate(value) !== null);
