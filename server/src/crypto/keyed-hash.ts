@@ -1,5 +1,6 @@
 import { createHmac, type KeyObject, timingSafeEqual } from 'node:crypto';
 import { encodeParts } from './encode-parts.js';
+import { hmacSha256 } from './hmac.js';
 
 /**
  * What is stored in place of an API key. The key is long and random, so no slow hash is needed; the pepper makes a
@@ -11,7 +12,7 @@ export function hashApiKey(pepper: KeyObject, key: string): Buffer {
 
 /** Authenticates a list of parts. Moving a byte from one part to its neighbour changes the result. */
 export function macOf(key: KeyObject, parts: readonly (string | Buffer)[]): Buffer {
-  return createHmac('sha256', key).update(encodeParts(parts)).digest();
+  return hmacSha256(key, encodeParts(parts));
 }
 
 /** Takes the same time wherever the difference is, so a forger learns nothing from being refused. */

@@ -64,13 +64,12 @@ function linesOf(headers: readonly string[]): string {
 /** The date as headers have it, made once a second. */
 function createDateText(clock: Clock): () => string {
   let text = '';
-  let untilMs = -Infinity;
+  let second = Number.NaN;
   return () => {
-    const monotonicMs = clock.monotonicMs();
-    if (monotonicMs >= untilMs) {
-      const nowMs = clock.nowMs();
-      text = new Date(nowMs).toUTCString();
-      untilMs = monotonicMs + SECOND_MS - (nowMs % SECOND_MS);
+    const now = Math.floor(clock.nowMs() / SECOND_MS);
+    if (now !== second) {
+      second = now;
+      text = new Date(now * SECOND_MS).toUTCString();
     }
     return text;
   };

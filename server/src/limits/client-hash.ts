@@ -1,4 +1,5 @@
-import { createHmac, type KeyObject } from 'node:crypto';
+import type { KeyObject } from 'node:crypto';
+import { hmacSha256 } from '../crypto/hmac.js';
 import { deriveSubkey } from '../crypto/subkey.js';
 
 /** What stands for a client in a store that others can read. */
@@ -14,5 +15,5 @@ const CHARACTERS = 22;
  */
 export function createClientHash(parent: KeyObject): ClientHash {
   const key = deriveSubkey(parent, LABEL);
-  return (limitKey) => createHmac('sha256', key).update(limitKey).digest('base64url').slice(0, CHARACTERS);
+  return (limitKey) => hmacSha256(key, Buffer.from(limitKey)).toString('base64url').slice(0, CHARACTERS);
 }

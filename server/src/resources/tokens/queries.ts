@@ -65,20 +65,30 @@ type RowName = Pick<TokenRow, 'tenant_id' | 'id'>;
 
 /**
  * Callers who share a statement may name the same token. The first of them is the one that is served, so rows are told
- * apart by identity. Sorted, so that two transactions take their locks in one order.
+ * apart by identity.
  */
-function firstOfEach(rows: readonly TokenRow[]): TokenRow[] {
+function firstByName(rows: readonly TokenRow[]): Map<string, TokenRow> {
   const first = new Map<string, TokenRow>();
   for (const row of rows) {
     const name = nameOf(row.tenant_id, row.id);
     if (!first.has(name)) first.set(name, row);
   }
-  return [...first].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, row]) => row);
+  return first;
+}
+
+/** Sorted, so that two transactions take their locks in one order. */
+function firstOfEach(rows: readonly TokenRow[]): TokenRow[] {
+  return [...firstByName(rows)].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, row]) => row);
 }
 
 function served(results: readonly RowName[], rows: readonly TokenRow[]): ReadonlySet<TokenRow> {
-  const names = new Set(results.map(({ tenant_id, id }) => nameOf(tenant_id, id)));
-  return new Set(firstOfEach(rows).filter((row) => names.has(nameOf(row.tenant_id, row.id))));
+  const first = firstByName(rows);
+  const found = new Set<TokenRow>();
+  for (const { tenant_id, id } of results) {
+    const row = first.get(nameOf(tenant_id, id));
+    if (row) found.add(row);
+  }
+  return found;
 }
 
 const INSERT_TOKENS: Bulk<TokenRow, RowName, ReadonlySet<TokenRow>> = {
