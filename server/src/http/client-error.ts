@@ -1,7 +1,7 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { AppError } from '../kernel/errors.js';
 import { newId } from '../kernel/ids.js';
+import { lastExchange } from './last-exchange.js';
 import { problemOf } from './problem.js';
 
 /** What the HTTP parser itself refuses, and requests that took too long to arrive, get a problem body too. */
@@ -27,23 +27,6 @@ function refuseInTurn(socket: Socket, error: AppError): void {
   else if (last.request.complete) last.response.once('close', () => refuse(socket, error));
   else if (last.response.headersSent) socket.destroy();
   else refuse(socket, error);
-}
-
-interface TrackedExchange {
-  readonly request: IncomingMessage;
-  readonly response: ServerResponse;
-}
-
-const LAST_EXCHANGE = Symbol('strongroom.lastExchange');
-type Tracked = Socket & { [LAST_EXCHANGE]?: TrackedExchange };
-
-/** Notes what a connection is busy with. */
-export function trackExchange(request: IncomingMessage, response: ServerResponse): void {
-  (request.socket as Tracked)[LAST_EXCHANGE] = { request, response }; // The symbol is private to this file.
-}
-
-function lastExchange(socket: Socket): TrackedExchange | undefined {
-  return (socket as Tracked)[LAST_EXCHANGE]; // See trackExchange.
 }
 
 function translate(error: NodeJS.ErrnoException): AppError {

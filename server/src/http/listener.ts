@@ -1,8 +1,11 @@
 import type { RequestListener, ServerResponse } from 'node:http';
 import { createServer } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
-import { answerClientError, refuseConnect, trackExchange } from './client-error.js';
+import type { Clock } from '../kernel/clock.js';
+import { answerClientError, refuseConnect } from './client-error.js';
 import { HEADER_BYTES_MAX } from './hostile.js';
+import { watchIdleConnections } from './idle-connections.js';
+import { trackExchange } from './last-exchange.js';
 import { KEEP_ALIVE_SECONDS } from './plain-answer.js';
 
 export interface HttpListener {
@@ -16,17 +19,19 @@ export interface HttpListener {
 const HEADERS_TIMEOUT_MS = 10_000;
 const REQUEST_TIMEOUT_MS = 30_000;
 const CONNECTIONS_CHECK_MS = 1_000;
+const IDLE_LOOK_MS = 2_000;
 const CLOSE_GRACE_MS = 10_000;
 
 /** The bounds of a connection, and what Node would otherwise answer by itself without a body. */
-export function createListener(receive: RequestListener): HttpListener {
+export function createListener(clock: Clock, receive: RequestListener): HttpListener {
   const server = createServer(
     {
       maxHeaderSize: HEADER_BYTES_MAX,
       headersTimeout: HEADERS_TIMEOUT_MS,
       requestTimeout: REQUEST_TIMEOUT_MS,
       connectionsCheckingInterval: CONNECTIONS_CHECK_MS,
-      keepAliveTimeout: KEEP_ALIVE_SECONDS * 1_000,
+      // Ours to watch, see below.
+      keepAliveTimeout: 0,
       // A missing Host header is refused by the gate, with a problem body.
       requireHostHeader: false,
     },
@@ -41,6 +46,10 @@ export function createListener(receive: RequestListener): HttpListener {
   server.on('checkExpectation', (request, response: ServerResponse) => server.emit('request', request, response));
   server.on('connect', (_request, socket: Socket) => refuseConnect(socket));
   server.on('clientError', answerClientError);
+
+  const closeIdle = watchIdleConnections(server, clock, KEEP_ALIVE_SECONDS * 1_000);
+  const looking = setInterval(closeIdle, IDLE_LOOK_MS).unref();
+  server.once('close', () => clearInterval(looking));
 
   let isClosing = false;
   return {

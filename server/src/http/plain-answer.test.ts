@@ -39,10 +39,10 @@ describe('answers that leave in one piece', () => {
     const whole = headOf(await talk(app.port, ask('GET') + ask('GET', LAST)));
     const byNode = headOf(await talk(app.port, ask('HEAD') + ask('HEAD', LAST)));
     const withoutDate = (head: string): string => head.replace(/Date: [^\r]+ GMT/, 'Date: one');
-    assert.match(whole, /\r\nDate: \w{3}, \d\d \w{3} \d{4} \d\d:\d\d:\d\d GMT\r\n/);
+    assert.match(whole, /\r\nDate: \w{3}, \d\d \w{3} \d{4} \d\d:\d\d:\d\d GMT(\r\n|$)/);
     assert.equal(withoutDate(whole), withoutDate(byNode));
     assert.match(whole, /^HTTP\/1\.1 200 OK\r\nSVC-TRACE-ID: t-1\r\n/);
-    assert.match(whole, /\r\nConnection: keep-alive\r\nKeep-Alive: timeout=72$/);
+    assert.match(whole, /\r\nConnection: keep-alive\r\nKeep-Alive: timeout=72\r\nDate: /);
   });
 
   it('keep their order and their lengths when requests arrive in one packet', async () => {
@@ -85,7 +85,7 @@ describe('answers that leave in one piece', () => {
       );
       clock.advance(5_000);
       socket.write(body.slice(1));
-      assert.match(headOf(await heard), /\r\nDate: Tue, 01 Jan 2030 12:00:05 GMT\r\n/);
+      assert.match(headOf(await heard), /\r\nDate: Tue, 01 Jan 2030 12:00:05 GMT(\r\n|$)/);
       socket.destroy();
     } finally {
       await slow.close();

@@ -5,6 +5,9 @@ import type { Clock } from '../kernel/clock.js';
 /** How long an idle connection stays open; the answers say so. */
 export const KEEP_ALIVE_SECONDS = 72;
 
+/** What an answer says on a connection that stays open. */
+export const KEPT_OPEN: readonly string[] = ['Connection', 'keep-alive', 'Keep-Alive', `timeout=${KEEP_ALIVE_SECONDS}`];
+
 const SECOND_MS = 1_000;
 
 /** An answer like most: JSON in plain ASCII, on a connection that stays open, without headers of its own. */
@@ -31,6 +34,7 @@ export type SendPlain = (response: ServerResponse, answer: PlainAnswer) => boole
 export function createSendPlain(clock: Clock, headers: (prefix: string) => readonly string[]): SendPlain {
   const lines = new Map<string, string>();
   const dateOf = createDateText(clock);
+  const keptOpen = linesOf(KEPT_OPEN);
 
   /** The lines that are the same in all of them. */
   function linesFor(prefix: string): string {
@@ -48,8 +52,7 @@ export function createSendPlain(clock: Clock, headers: (prefix: string) => reado
     response.statusCode = status;
     inside._header =
       `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${prefix}-TRACE-ID: ${traceId}\r\n${linesFor(prefix)}` +
-      `Content-Length: ${body.length}\r\nDate: ${dateOf()}\r\nConnection: keep-alive\r\n` +
-      `Keep-Alive: timeout=${KEEP_ALIVE_SECONDS}\r\n\r\n${body}`;
+      `Content-Length: ${body.length}\r\n${keptOpen}Date: ${dateOf()}\r\n\r\n${body}`;
     response.end();
     return true;
   };

@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Clock } from '../kernel/clock.js';
 import type { RequestContext } from './context.js';
 import type { SendPlain } from './plain-answer.js';
-import { createSendPlain } from './plain-answer.js';
+import { createSendPlain, KEPT_OPEN } from './plain-answer.js';
 import { overloaded, problemOf } from './problem.js';
 
 /** Sends answers. Every request ends in exactly one call of one of these. */
@@ -26,6 +26,7 @@ export type OnAnswered = (exchange: Exchange, status: number) => void;
 const ALWAYS = ['Cache-Control', 'no-store', 'X-Content-Type-Options', 'nosniff', 'Access-Control-Allow-Origin', '*'];
 /** Stands for a trace id in an answer that is written beforehand. */
 const TRACE_ID_HERE = 'trace-id';
+const CLOSING = ['Connection', 'close'];
 const JSON_TYPE = ['Content-Type', 'application/json'];
 const EXPOSED = 'RateLimit, RateLimit-Policy, Retry-After, Location';
 
@@ -59,7 +60,7 @@ export function createResponder(clock: Clock, onAnswered: OnAnswered, isClosing:
     const { response } = exchange;
     const bytes = body === undefined ? 0 : Buffer.byteLength(body);
     if (body !== undefined) headers.push('Content-Length', `${bytes}`);
-    if (isLast(exchange, status)) headers.push('Connection', 'close');
+    headers.push(...(isLast(exchange, status) || !response.shouldKeepAlive ? CLOSING : KEPT_OPEN));
     response.writeHead(status, headers);
     // As long in bytes as in characters, it is plain ASCII, which leaves the process without being re-encoded.
     response.end(body, bytes === body?.length ? 'latin1' : 'utf8');

@@ -104,7 +104,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
     if (!exchange.response.headersSent) respond.problem(exchange, error);
   }
 
-  const listener = createListener(receive);
+  const listener = createListener(options.clock, receive);
   return { ...listener, inFlight: () => inFlight, bodiesWaiting: bodies.waiting };
 }
 
