@@ -1,4 +1,5 @@
 import fastJson from 'fast-json-stringify';
+import { JsonText } from './json-text.js';
 import type { KeptAnswer } from './kept-answer.js';
 import type { Exchange, Responder } from './respond.js';
 import type { RouteRecord } from './route.js';
@@ -16,7 +17,8 @@ export function createAnswerer(route: RouteRecord, respond: Responder): Answerer
   const { status, location } = route;
   // The serialiser is built from the response schema: a field that is not declared there has no way out.
   const write = route.response ? fastJson(route.response) : undefined;
-  const serialise = write && route.isRemembered ? writeOnce(write) : write;
+  const writeText = write && ((value: unknown) => new JsonText(write(value)));
+  const serialise = writeText && route.isRemembered ? writeOnce(writeText) : writeText;
 
   return {
     send(exchange, value) {
@@ -27,19 +29,19 @@ export function createAnswerer(route: RouteRecord, respond: Responder): Answerer
     },
     render(value) {
       const body = value instanceof Rendered ? value.json : serialise?.(value);
-      return { status, body, location: location?.(value) };
+      return { status, body: body?.text, location: location?.(value) };
     },
     replay(exchange, kept) {
       const extra = kept.location === undefined ? [] : ['Location', kept.location];
       if (kept.body === undefined) respond.empty(exchange, kept.status, extra);
-      else respond.json(exchange, kept.status, kept.body, extra);
+      else respond.json(exchange, kept.status, new JsonText(kept.body), extra);
     },
   };
 }
 
 /** As long as the object lives, so does its text, and no longer. */
-function writeOnce(write: (value: unknown) => string): (value: unknown) => string {
-  const written = new WeakMap<object, string>();
+function writeOnce(write: (value: unknown) => JsonText): (value: unknown) => JsonText {
+  const written = new WeakMap<object, JsonText>();
   return (value) => {
     if (typeof value !== 'object' || value === null) return write(value);
     let text = written.get(value);

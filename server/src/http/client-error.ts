@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net';
 import { AppError } from '../kernel/errors.js';
 import { newId } from '../kernel/ids.js';
-import { lastExchange } from './last-exchange.js';
+import { lastResponse } from './last-exchange.js';
 import { problemOf } from './problem.js';
 
 /** What the HTTP parser itself refuses, and requests that took too long to arrive, get a problem body too. */
@@ -21,11 +21,11 @@ export function refuseConnect(socket: Socket): void {
 
 /** One answer for each request: what is under way goes out first, what has been answered is not answered again. */
 function refuseInTurn(socket: Socket, error: AppError): void {
-  const last = lastExchange(socket);
+  const last = lastResponse(socket);
   if (last === undefined) refuse(socket, error);
-  else if (last.request.complete && last.response.writableFinished) refuse(socket, error);
-  else if (last.request.complete) last.response.once('close', () => refuse(socket, error));
-  else if (last.response.headersSent) socket.destroy();
+  else if (last.req.complete && last.writableFinished) refuse(socket, error);
+  else if (last.req.complete) last.once('close', () => refuse(socket, error));
+  else if (last.headersSent) socket.destroy();
   else refuse(socket, error);
 }
 

@@ -1,7 +1,7 @@
 import type { Server } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Clock } from '../kernel/clock.js';
-import { lastExchange } from './last-exchange.js';
+import { lastResponse } from './last-exchange.js';
 
 /** How many bytes had passed over a connection when it last did anything, and when that was seen. */
 interface Seen {
@@ -35,5 +35,5 @@ export function watchIdleConnections(server: Server, clock: Clock, idleMs: numbe
 }
 
 function isBusy(socket: Socket): boolean {
-  return lastExchange(socket)?.response.writableFinished === false;
+  return lastResponse(socket)?.writableFinished === false;
 }

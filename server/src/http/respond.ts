@@ -1,13 +1,14 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Clock } from '../kernel/clock.js';
 import type { RequestContext } from './context.js';
+import { JsonText } from './json-text.js';
 import type { SendPlain } from './plain-answer.js';
 import { createSendPlain, KEPT_OPEN } from './plain-answer.js';
 import { overloaded, problemOf } from './problem.js';
 
 /** Sends answers. Every request ends in exactly one call of one of these. */
 export interface Responder {
-  json(exchange: Exchange, status: number, body: string, extra?: readonly string[]): void;
+  json(exchange: Exchange, status: number, body: JsonText, extra?: readonly string[]): void;
   empty(exchange: Exchange, status: number, headers: readonly string[]): void;
   file(exchange: Exchange, headers: readonly string[], content: string | Buffer): void;
   problem(exchange: Exchange, error: unknown): void;
@@ -67,13 +68,13 @@ export function createResponder(clock: Clock, onAnswered: OnAnswered, isClosing:
     onAnswered(exchange, status);
   }
 
-  function trySendPlain(send: SendPlain, exchange: Exchange, status: number, body: string): boolean {
+  function trySendPlain(send: SendPlain, exchange: Exchange, status: number, body: JsonText): boolean {
     const { request, response, context } = exchange;
     // A head that must be told from its body, or a connection that must be told apart, is left to Node.
     if (request.method === 'HEAD' || context.headers.expect !== undefined || isLast(exchange, status)) return false;
-    if (Buffer.byteLength(body) !== body.length) return false;
+    if (!body.isAscii) return false;
     const { traceId, headers } = context;
-    if (!send(response, { status, prefix: headers.prefix, traceId, body })) return false;
+    if (!send(response, { status, prefix: headers.prefix, traceId, body: body.text })) return false;
     onAnswered(exchange, status);
     return true;
   }
@@ -89,7 +90,7 @@ export function createResponder(clock: Clock, onAnswered: OnAnswered, isClosing:
       const { context, request } = exchange;
       if (!request.complete) dump(request);
       const body = beforeTraceId + JSON.stringify(context.traceId) + afterTraceId;
-      if (trySendPlain(sendRefusal, exchange, refusal.status, body)) return;
+      if (trySendPlain(sendRefusal, exchange, refusal.status, new JsonText(body))) return;
       send(exchange, refusal.status, [...headersFor(context), ...refusalHeaders], body);
     },
     json(exchange, status, body, extra) {
@@ -97,7 +98,7 @@ export function createResponder(clock: Clock, onAnswered: OnAnswered, isClosing:
       const headers = headersFor(exchange.context);
       headers.push(...JSON_TYPE);
       if (extra) headers.push(...extra);
-      send(exchange, status, headers, body);
+      send(exchange, status, headers, body.text);
     },
     empty(exchange, status, extra) {
       // Only a 204 ends without saying so: any other status is given its length, or Node would send chunks of nothing.

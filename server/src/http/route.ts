@@ -6,6 +6,7 @@ import type { EventName } from '../audit/events.js';
 import type { ErrorCode, FieldErrors } from '../kernel/errors.js';
 import type { Secret } from '../kernel/secret.js';
 import type { LimitName } from '../limits/catalogue.js';
+import { JsonText } from './json-text.js';
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
@@ -108,9 +109,9 @@ export function keepsAnswer({ method, permission }: RouteRecord): boolean {
 
 /** An answer that was serialised beforehand, for documents that never change. */
 export class Rendered {
-  readonly json: string;
+  readonly json: JsonText;
 
   constructor(value: unknown) {
-    this.json = JSON.stringify(value);
+    this.json = new JsonText(JSON.stringify(value));
   }
 }
