@@ -44,7 +44,8 @@ export const PARTS_PROSE: readonly PartProse[] = [
     name: 'http',
     title: 'Reads against bare node:http',
     text: `64 connections, one request at a time on each. The floor is \`node:http\` answering the same bytes with the same headers and
-doing nothing else. The product answers with authentication, checks, log line and metrics, from memory.`,
+doing nothing else. The product answers with authentication, checks, log line and metrics, from memory. How well a process was
+compiled is luck for its life, so both are started anew for every round.`,
   },
   {
     name: 'write',

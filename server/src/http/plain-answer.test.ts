@@ -69,6 +69,24 @@ describe('answers that leave in one piece', () => {
     }
   });
 
+  it('say once whether the connection stays, whichever way they take', async () => {
+    const kept = [ask('GET'), ask('HEAD'), ask('OPTIONS'), ask('TRACE'), ask('GET', 'Accept: none\r\n')];
+    const closing = [ask('GET', 'Content-Type: a/b\r\nContent-Type: a/b\r\n'), ask('GET', `SVC-API-KEY: ${key}\r\n`)];
+    const saidIn = (heard: string): string[] =>
+      headOf(heard)
+        .split('\r\n')
+        .filter((line) => /^(connection|keep-alive):/i.test(line));
+    for (const sent of kept) {
+      const heard = await talk(app.port, sent + ask('GET', LAST));
+      assert.deepEqual(saidIn(heard), ['Connection: keep-alive', 'Keep-Alive: timeout=72'], sent);
+    }
+    for (const sent of closing) {
+      const heard = await talk(app.port, sent + ask('GET', LAST));
+      assert.match(heard, /^HTTP\/1\.1 400 /);
+      assert.deepEqual(saidIn(heard), ['Connection: close'], sent);
+    }
+  });
+
   it('are dated when they leave, not when their request came', async () => {
     const clock = createFakeClock(Date.UTC(2030, 0, 1, 12));
     const slow = await startTestApp({ clock });

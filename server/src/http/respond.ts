@@ -61,7 +61,10 @@ export function createResponder(clock: Clock, onAnswered: OnAnswered, isClosing:
     const { response } = exchange;
     const bytes = body === undefined ? 0 : Buffer.byteLength(body);
     if (body !== undefined) headers.push('Content-Length', `${bytes}`);
-    headers.push(...(isLast(exchange, status) || !response.shouldKeepAlive ? CLOSING : KEPT_OPEN));
+    // The refusal of a hostile request has said so itself.
+    if (!headers.includes('Connection')) {
+      headers.push(...(isLast(exchange, status) || !response.shouldKeepAlive ? CLOSING : KEPT_OPEN));
+    }
     response.writeHead(status, headers);
     // As long in bytes as in characters, it is plain ASCII, which leaves the process without being re-encoded.
     response.end(body, bytes === body?.length ? 'latin1' : 'utf8');
