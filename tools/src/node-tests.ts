@@ -56,6 +56,12 @@ function isSubtestFailure(error: unknown): boolean {
 
 function describe(error: unknown): string {
   const cause = (error as { cause?: unknown } | undefined)?.cause ?? error;
-  const text = cause instanceof Error ? (cause.stack ?? cause.message) : String(cause);
-  return text.replace(/^/gm, '       ');
+  return textOf(cause).replace(/^/gm, '       ');
+}
+
+/** With what caused it: a property that failed says what it was given, and only its cause says what went wrong. */
+function textOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  const text = error.stack ?? error.message;
+  return error.cause === undefined ? text : `${text}\ncaused by ${textOf(error.cause)}`;
 }

@@ -1,6 +1,6 @@
 import type { Database } from '../../storage/database.js';
 import type { DeletedTenant } from './queries.js';
-import { deleteBatch, deleteTenantRow, listDeletedTenants, PURGED_TABLES } from './queries.js';
+import { deleteBatch, deleteTenantRow, listDeletedTenants, PURGED_TABLES, tryPurge } from './queries.js';
 
 const BATCH_ROWS = 2_000;
 const TENANTS_PER_LOOK = 100;
@@ -28,6 +28,7 @@ export async function purgeOneBatch(database: Database, nowMs: number): Promise<
 
 function purgeBatchOf(database: Database, tenant: DeletedTenant, nowMs: number): Promise<number> {
   return database.purge(tenant.id, async (tx) => {
+    if (!(await tryPurge(tx))) return 0;
     for (const table of PURGED_TABLES) {
       const rows = await deleteBatch(tx, table, BATCH_ROWS);
       if (rows > 0) return rows;

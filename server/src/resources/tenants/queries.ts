@@ -172,6 +172,19 @@ const DELETE_BATCH = Object.fromEntries(
   ]),
 );
 
+const TRY_PURGE = statement<{ is_ours: boolean }>(
+  'try_purge',
+  `SELECT pg_try_advisory_xact_lock(hashtext('strongroom.purge'), hashtext($1)) AS is_ours`,
+);
+
+/**
+ * True if nobody else is purging this tenant, until the transaction ends. Rows that another is about to remove look as if
+ * they were gone, and behind them others may follow: who is not alone would take the tombstone away too early.
+ */
+export async function tryPurge(tx: PurgeTx): Promise<boolean> {
+  return (await tx.run(TRY_PURGE, [tx.tenantId]))[0]?.is_ours === true;
+}
+
 export async function deleteBatch(tx: PurgeTx, table: PurgedTable, limit: number): Promise<number> {
   const batch = DELETE_BATCH[table];
   if (!batch) throw new Error(`assertion failed: no purge for ${table}`);

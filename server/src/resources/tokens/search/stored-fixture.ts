@@ -6,13 +6,17 @@ import { dataTerm, metadataTerm } from '../stored/terms.js';
 import type { PlainToken } from './search-fixture.js';
 import { readFingerprint } from './search-fixture.js';
 
-/** Puts tokens into the tables as the product keeps them; what is sealed is noise, since nobody opens it here. */
+/**
+ * Puts tokens into the tables as the product keeps them; what is sealed is noise, since nobody opens it here. All at once:
+ * the product's own sweep of what has expired must not find a token whose group is still missing.
+ */
 export async function storeTokens(
   owner: pg.Client,
   tenantId: string,
   keys: TenantKeys,
   tokens: readonly PlainToken[],
 ): Promise<void> {
+  await owner.query('BEGIN');
   for (const [n, token] of tokens.entries()) {
     const group = groupIdOf(token.type, token.containers);
     const createdAt = new Date(token.createdAtMs);
@@ -51,6 +55,7 @@ export async function storeTokens(
       [tenantId, group, n % 3, token.type, token.containers],
     );
   }
+  await owner.query('COMMIT');
 }
 
 function dateOf(ms: number | null): Date | null {
