@@ -174,7 +174,8 @@ const DELETE_BATCH = Object.fromEntries(
 
 const TRY_PURGE = statement<{ is_ours: boolean }>(
   'try_purge',
-  `SELECT pg_try_advisory_xact_lock(hashtext('strongroom.purge'), hashtext($1)) AS is_ours`,
+  `SELECT pg_try_advisory_xact_lock(hashtext(tenant_id), hashtext('strongroom.purge')) AS is_ours
+   FROM (VALUES ($1::text)) AS given (tenant_id)`,
 );
 
 /**
