@@ -1,5 +1,5 @@
 import { fileURLToPath } from 'node:url';
-import { parseArgs } from 'node:util';
+import { endWith, readOptions } from '@strongroom/parts/options.js';
 import { describeMachine, machineLine } from './page/machine.js';
 import { publish } from './page/publish.js';
 import type { Findings } from './page/results.js';
@@ -9,14 +9,20 @@ import { planOf } from './plan.js';
 import { createWorkshop } from './workshop.js';
 
 /** `npm run bench`: measures every part, or those named by `--only`, and writes docs/benchmarks.md. */
-const { values } = parseArgs({
-  options: {
+const HELP = `--only PART     one part alone, or several with commas between: ${Object.keys(PARTS).join(', ')}
+--rounds N      from 1 to 99
+--quick         rough figures, printed and not written
+--write         write them all the same
+`;
+const values = readOptions(
+  {
     quick: { type: 'boolean' },
     write: { type: 'boolean' },
     only: { type: 'string' },
     rounds: { type: 'string' },
   },
-});
+  HELP,
+);
 const DOCS = fileURLToPath(new URL('../../docs', import.meta.url));
 const isQuick = values.quick ?? false;
 const isWritten = !isQuick || (values.write ?? false);
@@ -71,13 +77,14 @@ function print({ tables, goals, notes }: Findings): void {
 function chosen(only: string | undefined): string[] {
   const wanted = only?.split(',') ?? Object.keys(PARTS);
   const unknown = wanted.filter((name) => PARTS[name] === undefined);
-  if (unknown.length > 0) throw new Error(`no part is named ${unknown.join(', ')}: ${Object.keys(PARTS).join(', ')}`);
+  if (unknown.length > 0)
+    endWith(`No part is named ${unknown.join(', ')}. There are: ${Object.keys(PARTS).join(', ')}`);
   return wanted;
 }
 
 function roundsOf(text: string | undefined): number | undefined {
   if (text === undefined) return undefined;
-  if (!/^[1-9]\d?$/.test(text)) throw new Error('--rounds takes a number from 1 to 99');
+  if (!/^[1-9]\d?$/.test(text)) endWith('--rounds takes a number from 1 to 99');
   return Number(text);
 }
 

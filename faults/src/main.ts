@@ -1,6 +1,6 @@
 import { copyFile, writeFile } from 'node:fs/promises';
 import { constants } from 'node:os';
-import { parseArgs } from 'node:util';
+import { endWith, readOptions } from '@strongroom/parts/options.js';
 import { checkEnd } from './check.js';
 import type { Cluster } from './cluster.js';
 import { startCluster } from './cluster.js';
@@ -11,8 +11,16 @@ import { hasPassed, runScenario } from './run-scenario.js';
 import type { Scenario } from './scenario.js';
 import { SCENARIOS } from './scenarios.js';
 
-const { values } = parseArgs({
-  options: {
+const HELP = `--long          the long form: hours, instead of minutes
+--seed N        repeat the choices of an earlier run
+--only NAME     this scenario; may be repeated
+--count N       rounds of each scenario
+--report FILE   write the result as a table
+--keep FOLDER   keep the journals of violated rounds there
+--list          every scenario with its rounds and what it does
+`;
+const values = readOptions(
+  {
     long: { type: 'boolean', default: false },
     seed: { type: 'string' },
     only: { type: 'string', multiple: true },
@@ -21,14 +29,13 @@ const { values } = parseArgs({
     keep: { type: 'string' },
     list: { type: 'boolean', default: false },
   },
-});
+  HELP,
+);
 const say = (line: string): void => void process.stdout.write(`${line}\n`);
 const seed = values.seed === undefined ? Math.floor(Math.random() * 0xffff_ffff) : Number(values.seed);
 const isLong = values.long;
 for (const name of ['seed', 'count'] as const) {
-  if (values[name] === undefined || /^\d+$/.test(values[name])) continue;
-  say(`--${name} takes a number`);
-  process.exit(64);
+  if (!/^\d+$/.test(values[name] ?? '0')) endWith(`--${name} takes a number`);
 }
 const countOf = ({ shortCount, longCount }: Scenario): number =>
   values.count === undefined ? (isLong ? longCount : shortCount) : Number(values.count);
@@ -66,10 +73,8 @@ async function run(scenario: Scenario, cluster: Cluster | undefined): Promise<Sc
 const SHOWN_MAX = 8;
 const unknownNames = (values.only ?? []).filter((name) => !SCENARIOS.some((scenario) => scenario.name === name));
 if (unknownNames.length > 0) {
-  say(
-    `There is no scenario named ${unknownNames.join(', ')}. There are: ${SCENARIOS.map(({ name }) => name).join(', ')}`,
-  );
-  process.exit(64);
+  const names = SCENARIOS.map(({ name }) => name).join(', ');
+  endWith(`There is no scenario named ${unknownNames.join(', ')}. There are: ${names}`);
 }
 if (values.list) {
   for (const { name, about, shortCount, longCount } of SCENARIOS)

@@ -1,23 +1,12 @@
 import { randomInt } from 'node:crypto';
 import { writeFile } from 'node:fs/promises';
 import { constants } from 'node:os';
-import { parseArgs } from 'node:util';
+import { endWith, readOptions } from '@strongroom/parts/options.js';
+import { PARTS } from './parts.js';
 import { reportOf } from './report.js';
 import { megabytes, runFuzz } from './run.js';
 
 /** `npm run test:fuzz`: the short form; `-- --long` for all of it, `-- --help` for the rest. */
-const { values } = parseArgs({
-  options: {
-    long: { type: 'boolean' },
-    seed: { type: 'string' },
-    only: { type: 'string' },
-    from: { type: 'string' },
-    count: { type: 'string' },
-    report: { type: 'string' },
-    help: { type: 'boolean' },
-  },
-});
-
 const HELP = `--long          at least 200,000 requests, instead of about 8,000
 --seed N        repeat the choices of an earlier run
 --only PART     one part alone, or several with commas between
@@ -25,18 +14,28 @@ const HELP = `--long          at least 200,000 requests, instead of about 8,000
 --count C       how many cases
 --report FILE   write the result as a table
 `;
+const values = readOptions(
+  {
+    long: { type: 'boolean' },
+    seed: { type: 'string' },
+    only: { type: 'string' },
+    from: { type: 'string' },
+    count: { type: 'string' },
+    report: { type: 'string' },
+  },
+  HELP,
+);
 const SEEDS = 1_000_000_000;
 const print = (line: string): void => void process.stdout.write(`${line}\n`);
 
 for (const signal of ['SIGINT', 'SIGTERM'] as const)
   process.once(signal, () => process.exit(128 + constants.signals[signal]));
 const wrong = (['seed', 'from', 'count'] as const).find((name) => !/^\d+$/.test(values[name] ?? '0'));
-if (wrong !== undefined) {
-  print(`--${wrong} takes a number`);
-  process.exit(64);
-}
-if (values.help) process.stdout.write(HELP);
-else await run();
+if (wrong !== undefined) endWith(`--${wrong} takes a number`);
+const names = PARTS.map(({ name }) => name);
+const unknown = (values.only?.split(',') ?? []).filter((name) => !names.includes(name));
+if (unknown.length > 0) endWith(`There is no part named ${unknown.join(', ')}. There are: ${names.join(', ')}`);
+await run();
 
 async function run(): Promise<void> {
   const seed = values.seed === undefined ? randomInt(SEEDS) : Number(values.seed);
