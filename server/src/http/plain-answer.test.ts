@@ -87,6 +87,18 @@ describe('answers that leave in one piece', () => {
     }
   });
 
+  it('say it also when a client sends the name of that header as a value that is given back', async () => {
+    const traced = 'SVC-TRACE-ID: Connection\r\n';
+    const preflight = 'Access-Control-Request-Method: GET\r\nAccess-Control-Request-Headers: Connection\r\n';
+    for (const sent of [ask('TRACE', traced), ask('OPTIONS', preflight)]) {
+      const heard = await talk(app.port, sent.replace('SVC-TRACE-ID: t-1\r\n', '') + ask('GET', LAST));
+      assert.match(headOf(heard), /: Connection\r\n/);
+      assert.match(headOf(heard), /\r\nConnection: keep-alive\r\nKeep-Alive: timeout=72\r\n/);
+    }
+    const unsent = `POST /nothing HTTP/1.1\r\nHost: h\r\n${traced}Content-Length: 9\r\n\r\n`;
+    assert.match(headOf(await talk(app.port, unsent)), /\r\nConnection: close\r\n/);
+  });
+
   it('are dated when they leave, not when their request came', async () => {
     const clock = createFakeClock(Date.UTC(2030, 0, 1, 12));
     const slow = await startTestApp({ clock });

@@ -61,8 +61,8 @@ export function createResponder(clock: Clock, onAnswered: OnAnswered, isClosing:
     const { response } = exchange;
     const bytes = body === undefined ? 0 : Buffer.byteLength(body);
     if (body !== undefined) headers.push('Content-Length', `${bytes}`);
-    // The refusal of a hostile request has said so itself.
-    if (!headers.includes('Connection')) {
+    // The refusal of a hostile request has said so itself. Only names count: a client may send the word as a value.
+    if (!headers.some((text, at) => at % 2 === 0 && text === 'Connection')) {
       headers.push(...(isLast(exchange, status) || !response.shouldKeepAlive ? CLOSING : KEPT_OPEN));
     }
     response.writeHead(status, headers);
