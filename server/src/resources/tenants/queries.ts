@@ -174,7 +174,8 @@ const DELETE_BATCH = Object.fromEntries(
 
 const TRY_PURGE = statement<{ is_ours: boolean }>(
   'try_purge',
-  `SELECT pg_try_advisory_xact_lock(hashtext('strongroom.purge'), hashtext($1)) AS is_ours`,
+  `WITH given (tenant_id) AS (SELECT $1::text)
+   SELECT pg_try_advisory_xact_lock(hashtext('strongroom.purge'), hashtext(tenant_id)) AS is_ours FROM given`,
 );
 
 /**
