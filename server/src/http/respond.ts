@@ -123,7 +123,10 @@ const DISCARDED_BYTES_MAX = 65_536;
 
 function isBodyOutstanding({ request, context }: Exchange, status: number): boolean {
   const { method, complete } = request;
-  if (complete || method === 'GET' || method === 'HEAD') return false;
+  if (complete) return false;
+  // Whoever waited to be asked for the body may leave it out now, and what comes next would be taken for it.
+  if (context.headers.expect !== undefined) return true;
+  if (method === 'GET' || method === 'HEAD') return false;
   const isTooMuch = status === 429 || status === 503;
   const { contentLength = '0', transferEncoding } = context.headers;
   return transferEncoding !== undefined || Number(contentLength) > (isTooMuch ? DISCARDED_BYTES_MAX : 0);
