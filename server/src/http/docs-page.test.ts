@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict';
+import { connect } from 'node:net';
 import { after, before, describe, it } from 'node:test';
+import { eventually } from '../testing/eventually.js';
 import type { TestApp } from '../testing/test-app.js';
 import { startTestApp } from '../testing/test-app.js';
 
@@ -51,6 +53,20 @@ describe('the documentation page', () => {
     for (const address of local) assert.equal((await app.call('GET', address)).status, 200, address);
     for (const [, inline] of text.matchAll(/<script[^>]*>([\s\S]*?)<\/script>/g)) assert.equal(inline, '');
     assert.doesNotMatch(text, /\son[a-z]+=/);
+  });
+
+  it('takes no more memory for clients that ask again and again and never read', async () => {
+    const path = '/docs/swagger-ui-bundle.js';
+    const answered = (): number => app.logLines.join('').split(`GET ${path}`).length;
+    const { text } = await app.call('GET', path);
+    const earlier = answered();
+    const before = process.memoryUsage().arrayBuffers;
+    const client = connect(app.port, '127.0.0.1').pause();
+    client.write(`GET ${path} HTTP/1.1\r\nHost: h\r\n\r\n`.repeat(40));
+    await eventually('every request is answered', () => answered() - earlier === 40);
+    const grown = process.memoryUsage().arrayBuffers - before;
+    client.destroy();
+    assert.ok(grown < 5 * text.length, `grown by ${grown} bytes`);
   });
 
   it('names no other host in the page and in its start script', async () => {

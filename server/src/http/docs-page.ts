@@ -36,10 +36,10 @@ interface DocsFile {
   readonly load: () => string | Promise<Buffer>;
 }
 
-/** The API document as a page. The viewer comes from the installed package and is read when asked for. */
+/** The API document as a page. The viewer comes from the installed package and is read when first asked for. */
 function docsFiles(): DocsFile[] {
   const folder = dirname(createRequire(import.meta.url).resolve('swagger-ui-dist/package.json'));
-  const fromPackage = (file: string) => () => readFile(join(folder, file));
+  const fromPackage = (file: string) => once(() => readFile(join(folder, file)));
   const script = 'text/javascript; charset=utf-8';
   return [
     { path: '/docs', type: 'text/html; charset=utf-8', load: () => PAGE },
@@ -47,6 +47,18 @@ function docsFiles(): DocsFile[] {
     { path: '/docs/swagger-ui.css', type: 'text/css; charset=utf-8', load: fromPackage('swagger-ui.css') },
     { path: '/docs/swagger-ui-bundle.js', type: script, load: fromPackage('swagger-ui-bundle.js') },
   ];
+}
+
+/** All answers share one copy: one for each would stay as long as a client does not read. */
+function once(read: () => Promise<Buffer>): () => Promise<Buffer> {
+  let reading: Promise<Buffer> | undefined;
+  return () => {
+    reading ??= read().catch((error: unknown) => {
+      reading = undefined;
+      throw error;
+    });
+    return reading;
+  };
 }
 
 export function docsRunners(respond: Responder): { method: 'GET'; path: string; target: RouteRunner }[] {

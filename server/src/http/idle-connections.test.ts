@@ -38,7 +38,7 @@ describe('connections that do nothing', () => {
       else response.end('answer');
     });
     server.on('connection', (socket) => accepted.push(socket));
-    look = watchIdleConnections(server, clock, IDLE_MS);
+    ({ look } = watchIdleConnections(server, clock, IDLE_MS));
     server.listen(0, '127.0.0.1');
     await once(server, 'listening');
   });
@@ -147,5 +147,25 @@ describe('connections that do nothing', () => {
     } finally {
       await app.close();
     }
+  });
+
+  it('do not count as such while a slow client is still reading its answer: a service that stops lets it finish', async () => {
+    const app = await startTestApp();
+    const path = '/docs/swagger-ui-bundle.js';
+    const answers = 8; // More than the system keeps for a connection.
+    const client = connect(app.port, '127.0.0.1').pause();
+    client.write(`GET ${path} HTTP/1.1\r\nHost: h\r\n\r\n`.repeat(answers));
+    const answered = (): number => app.logLines.join('').split(`GET ${path}`).length - 1;
+    await eventually('all are answered', () => answered() === answers).catch(() => undefined);
+    let heard = '';
+    client.setEncoding('latin1').on('data', (text) => {
+      heard += text;
+    });
+    const left = new Promise((resolve) => client.once('error', resolve).once('close', resolve));
+    client.resume();
+    await Promise.all([app.close(), left]);
+    const [, ...bodies] = heard.split(/HTTP\/1\.1 200 OK\r\n(?:[^\r]+\r\n)+\r\n/);
+    assert.equal(bodies.length, answers);
+    assert.equal(bodies.at(-1)?.length, bodies[0]?.length);
   });
 });

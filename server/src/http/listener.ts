@@ -47,8 +47,11 @@ export function createListener(clock: Clock, receive: RequestListener): HttpList
   server.on('connect', (_request, socket: Socket) => refuseConnect(socket));
   server.on('clientError', answerClientError);
 
-  const closeIdle = watchIdleConnections(server, clock, KEEP_ALIVE_SECONDS * 1_000);
-  const looking = setInterval(closeIdle, IDLE_LOOK_MS).unref();
+  const idle = watchIdleConnections(server, clock, KEEP_ALIVE_SECONDS * 1_000);
+  const looking = setInterval(() => idle.look(), IDLE_LOOK_MS).unref();
+  const closeIdle = server.closeIdleConnections.bind(server);
+  // Closing the server calls it too.
+  server.closeIdleConnections = () => idle.sparing(closeIdle);
   server.once('close', () => clearInterval(looking));
 
   let isClosing = false;
@@ -76,7 +79,6 @@ export function createListener(clock: Clock, receive: RequestListener): HttpList
           clearTimeout(grace);
           resolve();
         });
-        server.closeIdleConnections();
       }),
   };
 }

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
 import { connect } from 'node:net';
 import { after, before, describe, it } from 'node:test';
 import { eventually } from '../testing/eventually.js';
@@ -85,6 +86,37 @@ describe('answers that leave in one piece', () => {
       assert.match(heard, /^HTTP\/1\.1 400 /);
       assert.deepEqual(saidIn(heard), ['Connection: close'], sent);
     }
+  });
+
+  it('say it also when a client sends the name of that header as a value that is given back', async () => {
+    const traced = 'SVC-TRACE-ID: Connection\r\n';
+    const preflight = 'Access-Control-Request-Method: GET\r\nAccess-Control-Request-Headers: Connection\r\n';
+    for (const sent of [ask('TRACE', traced), ask('OPTIONS', preflight)]) {
+      const heard = await talk(app.port, sent.replace('SVC-TRACE-ID: t-1\r\n', '') + ask('GET', LAST));
+      assert.match(headOf(heard), /: Connection\r\n/);
+      assert.match(headOf(heard), /\r\nConnection: keep-alive\r\nKeep-Alive: timeout=72\r\n/);
+    }
+    const unsent = `POST /nothing HTTP/1.1\r\nHost: h\r\n${traced}Content-Length: 9\r\n\r\n`;
+    assert.match(headOf(await talk(app.port, unsent)), /\r\nConnection: close\r\n/);
+  });
+
+  it('end the connection where a body was announced, not asked for and not sent: what follows is no body', async () => {
+    const expecting = 'Content-Length: 48\r\nExpect: 100-continue\r\n';
+    for (const method of ['GET', 'HEAD', 'OPTIONS', 'TRACE']) {
+      const socket = connect(app.port, '127.0.0.1', () => socket.write(ask(method, expecting)));
+      const [head]: Buffer[] = await once(socket, 'data');
+      socket.destroy();
+      assert.match(String(head), /^HTTP\/1\.1 (200|204|405) [\s\S]*\r\nConnection: close\r\n/, method);
+    }
+  });
+
+  it('keep the connection where the body was asked for and came', async () => {
+    const body = '{"name":"Asked for"}';
+    const more = `Content-Type: application/json\r\nContent-Length: ${body.length}\r\nExpect: 100-continue\r\n`;
+    const heard = await talk(app.port, ask('PUT', more) + body + ask('GET', LAST));
+    assert.match(heard, /^HTTP\/1\.1 100 Continue\r\n\r\nHTTP\/1\.1 200 OK\r\n/);
+    assert.match(heard, /\r\nConnection: keep-alive\r\n[\s\S]*"name":"Asked for"[\s\S]*HTTP\/1\.1 200 OK\r\n/);
+    await app.call('PUT', '/tenants/self', { key, body: { name: 'Tenant under test' } });
   });
 
   it('are dated when they leave, not when their request came', async () => {

@@ -61,8 +61,8 @@ export function createResponder(clock: Clock, onAnswered: OnAnswered, isClosing:
     const { response } = exchange;
     const bytes = body === undefined ? 0 : Buffer.byteLength(body);
     if (body !== undefined) headers.push('Content-Length', `${bytes}`);
-    // The refusal of a hostile request has said so itself.
-    if (!headers.includes('Connection')) {
+    // The refusal of a hostile request has said so itself. Only names count: a client may send the word as a value.
+    if (!headers.some((text, at) => at % 2 === 0 && text === 'Connection')) {
       headers.push(...(isLast(exchange, status) || !response.shouldKeepAlive ? CLOSING : KEPT_OPEN));
     }
     response.writeHead(status, headers);
@@ -123,7 +123,10 @@ const DISCARDED_BYTES_MAX = 65_536;
 
 function isBodyOutstanding({ request, context }: Exchange, status: number): boolean {
   const { method, complete } = request;
-  if (complete || method === 'GET' || method === 'HEAD') return false;
+  if (complete) return false;
+  // Whoever waited to be asked for the body may leave it out now, and what comes next would be taken for it.
+  if (context.headers.expect !== undefined) return true;
+  if (method === 'GET' || method === 'HEAD') return false;
   const isTooMuch = status === 429 || status === 503;
   const { contentLength = '0', transferEncoding } = context.headers;
   return transferEncoding !== undefined || Number(contentLength) > (isTooMuch ? DISCARDED_BYTES_MAX : 0);
