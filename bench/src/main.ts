@@ -8,12 +8,12 @@ import { PARTS } from './parts.js';
 import { planOf } from './plan.js';
 import { createWorkshop } from './workshop.js';
 
-/** `npm run bench`: measures every part, or those named by `--only`, and writes docs/benchmarks.md. */
 const HELP = `--only PART     one part alone, or several with commas between: ${Object.keys(PARTS).join(', ')}
 --rounds N      from 1 to 99
 --quick         rough figures, printed and not written
 --write         write them all the same
 `;
+/** `npm run bench`: measures every part, or those named by `--only`, and writes docs/benchmarks.md. */
 const values = readOptions(
   {
     quick: { type: 'boolean' },

@@ -6,7 +6,6 @@ import { PARTS } from './parts.js';
 import { reportOf } from './report.js';
 import { megabytes, runFuzz } from './run.js';
 
-/** `npm run test:fuzz`: the short form; `-- --long` for all of it, `-- --help` for the rest. */
 const HELP = `--long          at least 200,000 requests, instead of about 8,000
 --seed N        repeat the choices of an earlier run
 --only PART     one part alone, or several with commas between
@@ -14,6 +13,7 @@ const HELP = `--long          at least 200,000 requests, instead of about 8,000
 --count C       how many cases
 --report FILE   write the result as a table
 `;
+/** `npm run test:fuzz`: the short form; `-- --long` for all of it, `-- --help` for the rest. */
 const values = readOptions(
   {
     long: { type: 'boolean' },

@@ -21,7 +21,7 @@ const outer = Buffer.alloc(BLOCK_BYTES + DIGEST_BYTES);
 
 /**
  * HMAC with SHA-256, for results that are stored or shown. The platform makes an object for each, which takes most of the
- * time and is left to the garbage collector; two hashes in one call each take a third of it. The result passes through a
+ * time and is left to the garbage collector; two hashes in one call each take less than half. The result passes through a
  * text that cannot be wiped, so a key must not be made this way.
  */
 export function hmacSha256(key: KeyObject, message: Buffer): Buffer {
