@@ -115,6 +115,8 @@ export function createApp(options: AppOptions): App {
     opener,
     expressions,
     tokensPerRequestMax: config.tokensPerRequestMax,
+    fingerprints: config.fingerprints,
+    searchData: config.searchData,
     database,
     systemKeys: keyStore.systemKeys,
     tenants,

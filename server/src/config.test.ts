@@ -43,6 +43,8 @@ const DEFAULTS = {
   metricsHost: '127.0.0.1',
   requestsInFlightMax: 256,
   sessionGrants: 'held',
+  fingerprints: 'revealed',
+  searchData: 'masked',
   logLevel: 'info',
 };
 
@@ -66,6 +68,8 @@ const BAD: Readonly<Record<string, readonly string[]>> = {
   STRONGROOM_RATE_LIMITS: ['false', 'OFF', '0'],
   STRONGROOM_AUDIT: ['none', 'Full'],
   STRONGROOM_SESSION_GRANTS: ['all', 'Held'],
+  STRONGROOM_FINGERPRINTS: ['mask', 'Revealed'],
+  STRONGROOM_SEARCH_DATA: ['mask', 'on'],
   STRONGROOM_INCLUDED_MONTHLY_ACTIVE_TOKENS: ['-1', '1.5', '9007199254740992', 'many'],
   STRONGROOM_BOOTSTRAP_API_KEY: ['key', generateApiKey('public').reveal(), `${generateApiKey('management').reveal()}x`],
   STRONGROOM_REQUESTS_IN_FLIGHT_MAX: ['0', '100001', '-5'],
@@ -85,6 +89,8 @@ const GOOD: readonly (readonly [Env, keyof typeof SETTINGS, unknown])[] = [
   [{ STRONGROOM_RATE_LIMITS: 'off' }, 'rateLimits', 'off'],
   [{ STRONGROOM_AUDIT: 'full' }, 'audit', 'full'],
   [{ STRONGROOM_SESSION_GRANTS: 'any' }, 'sessionGrants', 'any'],
+  [{ STRONGROOM_FINGERPRINTS: 'masked' }, 'fingerprints', 'masked'],
+  [{ STRONGROOM_SEARCH_DATA: 'revealed' }, 'searchData', 'revealed'],
   [{ STRONGROOM_INCLUDED_MONTHLY_ACTIVE_TOKENS: '0' }, 'includedMonthlyActiveTokens', 0],
   [{ STRONGROOM_METRICS_HOST: '0.0.0.0' }, 'metricsHost', '0.0.0.0'],
   [{ STRONGROOM_METRICS_PORT: '9464' }, 'metricsPort', 9464],

@@ -163,6 +163,20 @@ export const SETTINGS = {
     about: '`any` lets a session do more than the Application that authorized it; `held` does not',
     parse: oneOf(['held', 'any']),
   }),
+  fingerprints: setting({
+    name: 'STRONGROOM_FINGERPRINTS',
+    fallback: 'revealed',
+    about:
+      '`masked` shows fingerprints, and finds by them, also where data is masked: whoever can create tokens then finds out masked numbers by comparing; `revealed` only where it is in the clear',
+    parse: oneOf(['revealed', 'masked']),
+  }),
+  searchData: setting({
+    name: 'STRONGROOM_SEARCH_DATA',
+    fallback: 'masked',
+    about:
+      '`revealed` lets `data:` in a search find only tokens the caller sees in the clear; `masked` also those it sees masked',
+    parse: oneOf(['masked', 'revealed']),
+  }),
   tokensPerRequestMax: setting({
     name: 'STRONGROOM_TOKENS_PER_REQUEST_MAX',
     fallback: '100',

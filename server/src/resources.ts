@@ -11,7 +11,7 @@ import { createReports, reportRoutes } from './resources/reports/index.js';
 import { createSessions, sessionRoutes } from './resources/sessions/index.js';
 import type { TenantBody, Tenants } from './resources/tenants/index.js';
 import { tenantRoutes } from './resources/tenants/index.js';
-import type { Opener, TokenSettings } from './resources/tokens/index.js';
+import type { Fingerprints, Opener, SearchData, TokenSettings } from './resources/tokens/index.js';
 import { createTokens, tokenRoutes } from './resources/tokens/index.js';
 import type { Database } from './storage/database.js';
 
@@ -24,6 +24,8 @@ export interface ResourceOptions {
   readonly opener: Opener;
   readonly expressions: Expressions;
   readonly tokensPerRequestMax: number;
+  readonly fingerprints: Fingerprints;
+  readonly searchData: SearchData;
 }
 
 /** Every resource of the tenant API, one line each. */

@@ -42,6 +42,7 @@ export const EVENTS = {
   token_retrieved: { entityType: 'token', operation: 'read', message: 'Token retrieved' },
   token_listed: { entityType: 'token', operation: 'read', message: 'Token listed' },
   token_detokenized: { entityType: 'token', operation: 'read', message: 'Token detokenized' },
+  token_refused: { entityType: 'token', operation: 'read', message: 'Token opened, request refused' },
   token_matched: { entityType: 'token', operation: 'read', message: 'Token matched by deduplication' },
   token_found: { entityType: 'token', operation: 'search', message: 'Token found by search' },
   token_updated: { entityType: 'token', operation: 'update', message: 'Token updated' },

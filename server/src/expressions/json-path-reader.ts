@@ -34,7 +34,8 @@ export function createReader(text: string): Reader {
   }
 
   function fault(): AppError {
-    return invalidExpression(`The JSONPath cannot be read at character ${at + 1}.`);
+    // Without a position: a path may be put together from data, and a place in it would tell how long that is.
+    return invalidExpression('The JSONPath cannot be read; check its brackets, quotes and operators.');
   }
 
   function quoted(): string | undefined {

@@ -48,7 +48,16 @@ describe('a bulk statement in the transaction of A whose row names B', () => {
     'insert terms': (tx) => insertTerms(tx, [{ ...rowOfB, created_at: new Date(0) }]),
     'claim a fingerprint': (tx) => {
       const fingerprint = Buffer.alloc(32, 7);
-      return claimFingerprint(tx, { tenantId: tx.tenantId, type: 'card', fingerprint, tokenId: 'planted', atMs: 0 });
+      const { group_id: groupId } = rowOfB;
+      const place = { groupId, scope: groupId, maskDigest: Buffer.alloc(0), expiresAtMs: null };
+      return claimFingerprint(tx, {
+        tenantId: tx.tenantId,
+        type: 'card',
+        fingerprint,
+        ...place,
+        tokenId: 'planted',
+        atMs: 0,
+      });
     },
     'add to the groups': (tx) =>
       addToGroups(tx, [{ groupId: rowOfB.group_id, type: 'token', containers: ['/x/'], difference: 1 }]),

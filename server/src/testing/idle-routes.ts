@@ -17,5 +17,7 @@ export function idleRoutes({ database, keyStore }: TestApp): RouteRecord[] {
     opener: createOpener({ database, keyring: keyStore.keyring, onIntegrityFault: ignore }),
     expressions: createExpressions(),
     tokensPerRequestMax: 1,
+    fingerprints: 'revealed',
+    searchData: 'masked',
   });
 }

@@ -11,6 +11,8 @@ export type { ExportOptions, ExportOutcome } from './transfer/export.js';
 export { exportTokens } from './transfer/export.js';
 export type { ImportOptions, ImportOutcome } from './transfer/import.js';
 export { importTokens } from './transfer/import.js';
+export type { SearchData } from './vault/list.js';
 export type { Opener } from './vault/open.js';
 export { createOpener } from './vault/open.js';
 export type { TokenSettings } from './vault/prepare.js';
+export type { Fingerprints } from './vault/present.js';

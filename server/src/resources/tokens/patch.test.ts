@@ -80,8 +80,6 @@ describe('PATCH /tokens/{id}', () => {
       [{ data: { number: '1' } }, 'data.number'],
       [{ data: 'text' }, 'data'],
       [{ type: 'token' }, 'type'],
-      [{ data: { expiration_year: null } }, 'search_indexes[0]'],
-      [{ fingerprint_expression: '{{ data.none }}' }, 'fingerprint_expression'],
       [{ containers: ['x'] }, 'containers[0]'],
       [{ metadata: { k: 1 } }, 'metadata.k'],
       [{ expires_at: '2001-01-01' }, 'expires_at'],

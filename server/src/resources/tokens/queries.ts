@@ -95,13 +95,14 @@ const INSERT_TOKENS: Bulk<TokenRow, RowName, ReadonlySet<TokenRow>> = {
   statement: statement(
     'insert_tokens',
     `INSERT INTO tokens (tenant_id, id, type, group_id, created_at, tie, created_by, expires_at, cvc_expires_at,
-                         fingerprint, terms, data_version, sealed)
+                         fingerprint, terms, data_version, sealed, mask_digest)
      SELECT tenant_id, id, type, group_id, created_at, tie, created_by, expires_at, cvc_expires_at, fingerprint, terms,
-            data_version, sealed
+            data_version, sealed, mask_digest
      FROM unnest($1::uuid[], $2::text[], $3::text[], $4::uuid[], $5::timestamptz[], $6::uuid[], $7::uuid[],
-                 $8::timestamptz[], $9::timestamptz[], $10::bytea[], $11::bytea[], $12::int[], $13::bytea[])
+                 $8::timestamptz[], $9::timestamptz[], $10::bytea[], $11::bytea[], $12::int[], $13::bytea[],
+                 $14::bytea[])
        AS given (tenant_id, id, type, group_id, created_at, tie, created_by, expires_at, cvc_expires_at, fingerprint,
-                 terms, data_version, sealed)
+                 terms, data_version, sealed, mask_digest)
      ON CONFLICT DO NOTHING RETURNING tenant_id, id`,
   ),
   order: ORDER.write,
@@ -121,6 +122,7 @@ const INSERT_TOKENS: Bulk<TokenRow, RowName, ReadonlySet<TokenRow>> = {
       byteaArray(rows.map((row) => row.terms)),
       int4Array(rows.map((row) => row.data_version)),
       byteaArray(rows.map((row) => row.sealed)),
+      byteaArray(rows.map((row) => row.mask_digest ?? null)),
     ];
   },
   collect: served,
@@ -182,35 +184,74 @@ export interface Claim {
   readonly tenantId: string;
   readonly type: string;
   readonly fingerprint: Buffer;
+  readonly groupId: string;
+  readonly maskDigest: Buffer;
+  readonly expiresAtMs: number | null;
+  /** Group, mask and end together. */
+  readonly scope: string;
   readonly tokenId: string;
   readonly atMs: number;
 }
 
-const CLAIM_FINGERPRINTS: Bulk<Claim, { tenant_id: string; token_id: string; holder: string }, Map<string, string>> = {
+/** Who stands for a fingerprint. */
+export interface Holder {
+  readonly id: string;
+  /** False for a token from before masks were compared: whoever is led to it has to. */
+  readonly isSure: boolean;
+}
+
+type ClaimResult = { tenant_id: string; token_id: string; holder: string; is_sure: boolean };
+
+const CLAIM_FINGERPRINTS: Bulk<Claim, ClaimResult, Map<string, Holder>> = {
   statement: statement(
     'claim_fingerprints',
-    `SELECT tenant_id, token_id, claim_fingerprint(tenant_id, type, fingerprint, token_id, at) AS holder
-     FROM unnest($1::uuid[], $2::text[], $3::bytea[], $4::text[], $5::timestamptz[])
-       AS given (tenant_id, type, fingerprint, token_id, at)`,
+    `SELECT given.tenant_id, given.token_id, claimed.holder, claimed.is_sure
+     FROM unnest($1::uuid[], $2::text[], $3::bytea[], $4::text[], $5::timestamptz[], $6::uuid[], $7::uuid[], $8::bytea[],
+                 $9::timestamptz[])
+       AS given (tenant_id, type, fingerprint, token_id, at, scope, group_id, mask_digest, expires_at)
+     CROSS JOIN LATERAL claim_fingerprint(given.tenant_id, given.type, given.fingerprint, given.scope, given.group_id,
+                                          given.mask_digest, given.expires_at, given.token_id, given.at) AS claimed`,
   ),
   order: ORDER.claim,
   values: (unsorted) => {
-    const rows = [...unsorted].sort((a, b) => Buffer.compare(a.fingerprint, b.fingerprint));
+    const rows = [...unsorted].sort(
+      (a, b) => Buffer.compare(a.fingerprint, b.fingerprint) || (a.scope < b.scope ? -1 : 1),
+    );
     return [
       uuidArray(rows.map(({ tenantId }) => tenantId)),
       textArray(rows.map(({ type }) => type)),
       byteaArray(rows.map(({ fingerprint }) => fingerprint)),
       textArray(rows.map(({ tokenId }) => tokenId)),
       timestampArray(rows.map(({ atMs }) => atMs)),
+      uuidArray(rows.map(({ scope }) => scope)),
+      uuidArray(rows.map(({ groupId }) => groupId)),
+      byteaArray(rows.map(({ maskDigest }) => maskDigest)),
+      timestampArray(rows.map(({ expiresAtMs }) => expiresAtMs)),
     ];
   },
-  collect: (results) => new Map(results.map((row) => [nameOf(row.tenant_id, row.token_id), row.holder])),
+  collect: (results) =>
+    new Map(
+      results.map((row) => [nameOf(row.tenant_id, row.token_id), { id: row.holder, isSure: row.is_sure }] as const),
+    ),
 };
 
 /** Which token stands for the fingerprint from now on: the one that asks, or one that was there before. */
-export async function claimFingerprint(tx: TenantTx, claim: Claim): Promise<string> {
+export async function claimFingerprint(tx: TenantTx, claim: Claim): Promise<Holder> {
   const holders = await tx.gather(CLAIM_FINGERPRINTS, [claim]);
-  return holders.get(nameOf(claim.tenantId, claim.tokenId)) ?? claim.tokenId;
+  return holders.get(nameOf(claim.tenantId, claim.tokenId)) ?? { id: claim.tokenId, isSure: true };
+}
+
+const TAKE_CLAIM = statement<{ token_id: string }>(
+  'take_claim',
+  `UPDATE token_claims SET token_id = CASE WHEN token_id = $6 THEN $5 ELSE token_id END
+   WHERE tenant_id = $1 AND type = $2 AND fingerprint = $3 AND scope = $4 RETURNING token_id`,
+);
+
+/** Takes it from a token that turned out not to be alike, unless somebody in this transaction has; returns who holds it. */
+export async function takeClaim(tx: TenantTx, claim: Claim, from: string): Promise<string> {
+  const { type, fingerprint, scope, tokenId } = claim;
+  const [row] = await tx.run(TAKE_CLAIM, [tx.tenantId, type, fingerprint, scope, tokenId, from]);
+  return row?.token_id ?? tokenId;
 }
 
 const MOVE_CLAIM = statement<never>(
@@ -226,21 +267,23 @@ export async function moveClaim(tx: TenantTx, { type, fingerprint, id }: TokenRo
 
 const RELEASE_CLAIM = statement<never>(
   'release_claim',
-  'DELETE FROM token_claims WHERE tenant_id = $1 AND type = $2 AND fingerprint = $3 AND token_id = $4',
+  `DELETE FROM token_claims
+   WHERE tenant_id = $1 AND type = $2 AND fingerprint = $3 AND token_id = $4 AND scope IS DISTINCT FROM $5::uuid`,
 );
 
-/** The token no longer stands for its fingerprint. */
+/** The token no longer stands for its fingerprint, except in the scope it may have claimed just now. */
 export async function releaseClaim(
   tx: TenantTx,
   { type, fingerprint, id }: Pick<TokenRow, 'type' | 'fingerprint' | 'id'>,
+  kept: string | null = null,
 ): Promise<void> {
-  if (fingerprint !== null) await tx.run(RELEASE_CLAIM, [tx.tenantId, type, fingerprint, id]);
+  if (fingerprint !== null) await tx.run(RELEASE_CLAIM, [tx.tenantId, type, fingerprint, id, kept]);
 }
 
 const UPDATE_TOKEN = statement<{ id: string }>(
   'update_token',
   `UPDATE tokens AS u SET group_id = $3, modified_by = $4, modified_at = $5, expires_at = $6, cvc_expires_at = $7,
-     fingerprint = $8, terms = $9, data_version = $10, sealed = $11
+     fingerprint = $8, terms = $9, data_version = $10, sealed = $11, mask_digest = coalesce($13, u.mask_digest)
    FROM (SELECT t.ctid AS place FROM (SELECT $1::uuid AS tenant_id, $2::text AS id) AS given
          CROSS JOIN LATERAL (SELECT t.ctid FROM tokens AS t WHERE ${BY_KEY} ORDER BY t.id LIMIT 1) AS t) AS found
    WHERE u.tenant_id = $1 AND u.ctid = found.place AND u.data_version = $12 RETURNING u.id`,
@@ -261,6 +304,7 @@ export async function updateToken(tx: TenantTx, before: TokenRow, row: TokenRow)
     row.data_version,
     row.sealed,
     before.data_version,
+    row.mask_digest ?? null,
   ]);
   if (updated.length === 0) throw overtaken();
 }

@@ -14,21 +14,23 @@ import type { Database } from '../../storage/database.js';
 import type { TenantTx } from '../../storage/scope.js';
 import { readNewToken } from './input/new-token.js';
 import { readTokenPatch } from './input/token-patch.js';
-import { claimFingerprint } from './queries.js';
 import type { TokenBody } from './schema.js';
-import { granted, prepareGranted, presentMatch, subjectOf } from './vault/answer.js';
+import { granted, isStranger, prepareGranted, presentMatch, subjectOf } from './vault/answer.js';
 import { recordTouched, removeTokens, writeChange } from './vault/change.js';
+import { claimOf, holderOf } from './vault/claims.js';
 import { createDetokenize } from './vault/detokenize.js';
-import type { Lists } from './vault/list.js';
+import type { Lists, SearchData } from './vault/list.js';
 import { createLists } from './vault/list.js';
 import { makeTokens } from './vault/make.js';
 import type { Opener, OpenRow } from './vault/open.js';
 import { known } from './vault/open.js';
 import type { Preparation, TokenSettings } from './vault/prepare.js';
+import type { Fingerprints } from './vault/present.js';
 import { createPresent } from './vault/present.js';
 import { refuseProbing } from './vault/probing.js';
+import { createRefusals } from './vault/refused.js';
 import { createTokenize } from './vault/tokenize.js';
-import { changeToken } from './vault/update.js';
+import { changeToken, mergeChange, refuseTooLarge } from './vault/update.js';
 
 export interface TokensOptions {
   readonly database: Database;
@@ -36,6 +38,8 @@ export interface TokensOptions {
   readonly expressions: Expressions;
   readonly cursors: Cursors;
   readonly tokensPerRequestMax: number;
+  readonly fingerprints: Fingerprints;
+  readonly searchData: SearchData;
   readonly settingsOf: (tenantId: string) => TokenSettings | Promise<TokenSettings>;
 }
 
@@ -50,7 +54,7 @@ export interface Tokens {
 }
 
 export function createTokens(options: TokensOptions): Tokens {
-  const { database, opener, expressions } = options;
+  const { database, opener } = options;
   const tokenize = createTokenize({ ...options, prepareFor: (principal, act) => prepareFor(options, principal, act) });
   const detokenize = createDetokenize(options);
   const inTurn = createTurns();
@@ -80,7 +84,7 @@ export function createTokens(options: TokensOptions): Tokens {
       const token = known(await opener.find(principal.tenantId, id, act.atMs));
       const transform = granted(decide(principal, 'token:read', subjectOf(token)));
       await database.write(principal.tenantId, (tx) => recordTouched(tx, act, 'token_retrieved', [token]));
-      return createPresent(expressions, createBudget, act).body(token, transform, act.atMs);
+      return createPresent(options, createBudget, act).body(token, transform, act.atMs);
     },
 
     async update(principal, act, id, body) {
@@ -88,21 +92,24 @@ export function createTokens(options: TokensOptions): Tokens {
       // Tried first outside the change, so that a refusal does not undo a batch others are in.
       const seen = known(await opener.find(principal.tenantId, id, act.atMs));
       const common = await prepareFor(options, principal, act);
+      const refusals = createRefusals(database, act);
       const apply = (current: OpenRow) => {
-        const shown = granted(decideAll(principal, 'token:update', subjectOf(current)));
-        refuseProbing(principal, shown, current.content, patch);
+        granted(decideAll(principal, 'token:update', subjectOf(current)));
+        const { before, after, faults } = mergeChange(current, patch, act.atMs);
+        const containers = [...before.containers, ...after.containers];
+        const transform = granted(decideAll(principal, 'token:update', { id, containers }));
+        refuseProbing(principal, { id, before, after }, patch);
+        if (Object.keys(faults).length > 0) throw validationFailed(faults);
         // A budget for each try: what a neighbour's failure makes us do again must not lead to another answer.
         const preparation = { ...common, budget: createBudget() };
-        const changed = changeToken(preparation, current, patch);
-        const containers = [...current.content.containers, ...changed.token.content.containers];
-        const transform = granted(decideAll(principal, 'token:update', { id, containers }));
-        return { ...changed, transform, present: createPresent(expressions, () => preparation.budget, act) };
+        const changed = refusals.noting(() => changeToken(preparation, current, after, patch));
+        refuseTooLarge(current, changed.token);
+        return { ...changed, transform, present: createPresent(options, () => preparation.budget, act) };
       };
-      apply(seen);
-      return change(principal, id, async (tx) => {
+      const applied = async (tx: TenantTx): Promise<TokenBody> => {
         const current = known(await opener.lock(tx, id, act.atMs));
         const { token, isToBeClaimed, transform, present } = apply(current);
-        const match = isToBeClaimed ? await matchOf(tx, common, token) : undefined;
+        const match = isToBeClaimed && !isStranger(principal) ? await matchOf(tx, act, token) : undefined;
         if (match) await recordTouched(tx, act, 'token_matched', [match]);
         else await writeChange(tx, act, current, token, 'token_updated');
         const answer = match
@@ -110,7 +117,13 @@ export function createTokens(options: TokensOptions): Tokens {
           : present.body(token, transform, act.atMs);
         await act.keepAnswer?.(tx, answer);
         return answer;
-      });
+      };
+      try {
+        apply(seen);
+        return await change(principal, id, applied);
+      } catch (error) {
+        throw await refusals.logged([seen], error);
+      }
     },
 
     async delete(principal, act, id) {
@@ -125,11 +138,12 @@ export function createTokens(options: TokensOptions): Tokens {
   };
 
   /** The other token that stands for the fingerprint this one is about to get; undefined when it stands for itself. */
-  async function matchOf(tx: TenantTx, { act }: Preparation, { row }: OpenRow): Promise<OpenRow | undefined> {
-    if (row.fingerprint === null) return undefined;
-    const claim = { tenantId: tx.tenantId, type: row.type, fingerprint: row.fingerprint, tokenId: row.id };
-    const holder = await claimFingerprint(tx, { ...claim, atMs: act.atMs });
-    return holder === row.id ? undefined : opener.lock(tx, holder, act.atMs);
+  async function matchOf(tx: TenantTx, act: Act, token: OpenRow): Promise<OpenRow | undefined> {
+    const { id } = token.row;
+    const claim = claimOf(token, id, act.atMs);
+    const lock = (held: string) => opener.lock(tx, held, act.atMs);
+    const holder = claim && (await holderOf(tx, token, claim, lock));
+    return holder === undefined || holder === id ? undefined : lock(holder);
   }
 }
 
@@ -137,18 +151,17 @@ export function createTokens(options: TokensOptions): Tokens {
  * What every change needs: the tenant's keys and wishes, and a bound on what expressions may cost. Both are remembered as a
  * rule, so as a rule nothing is waited for.
  */
-export function prepareFor(
-  options: TokensOptions,
-  { tenantId }: Principal,
-  act: Act,
-): Preparation | Promise<Preparation> {
-  const { expressions } = options;
+export function prepareFor(options: TokensOptions, principal: Principal, act: Act): Preparation | Promise<Preparation> {
+  const { tenantId } = principal;
+  const { expressions, fingerprints } = options;
   const build = (keys: TenantKeys, settings: TokenSettings): Preparation => ({
     tenantId,
     act,
     keys,
     settings,
     expressions,
+    fingerprints,
+    mayCompare: (containers) => decideAll(principal, 'token:read', { id: '', containers }) === 'reveal',
     budget: createBudget(),
   });
   const keys = options.opener.keysOf(tenantId);

@@ -9,8 +9,19 @@ const FORBIDDEN_PATTERN = /[#/\\+?[\]|&=%<>{}^]/;
 /** A path of its own lies where this token would be. */
 const RESERVED = 'search';
 
-/** What is wrong with an id, as it was given or as its expression turned out; undefined for a good one. */
+/** In an expression this begins the name of a whole token. */
+const WHOLE_TOKEN = 'token:';
+
+/** What is wrong with the id of a new token, as it was given or as its expression turned out; undefined for a good one. */
 export function idFault(id: string): string | undefined {
+  const fault = storedIdFault(id);
+  if (fault !== undefined) return fault;
+  if (id.trim() !== id) return 'must not begin or end with white space';
+  return id.startsWith(WHOLE_TOKEN) ? `must not begin with ${WHOLE_TOKEN}` : undefined;
+}
+
+/** The same as far as it holds for every token there is: some rules came later than some ids. */
+export function storedIdFault(id: string): string | undefined {
   const length = codePointLength(id);
   if (length < ID_LENGTH_MIN || length > ID_LENGTH_MAX) {
     return `must be ${ID_LENGTH_MIN} to ${ID_LENGTH_MAX} characters long`;

@@ -3,7 +3,7 @@ import { isUuid } from '../../../kernel/ids.js';
 import { hasForbiddenCharacters } from '../../../kernel/text.js';
 import { dataTerm, metadataTerm } from '../stored/terms.js';
 import type { Condition, Leaf } from './condition.js';
-import { ALL, both, either, groupsCondition, idsCondition, NONE } from './condition.js';
+import { ALL, both, either, groupsCondition, idsCondition, NONE, negated } from './condition.js';
 import { coversContainer } from './containers.js';
 import type { Group } from './directory-queries.js';
 import type { Query, TextField } from './parse.js';
@@ -17,7 +17,12 @@ export interface Vocabulary {
   readonly includesChildren: boolean;
   /** The stored bytes of a fingerprint as it is shown, or undefined for what is none. */
   readonly readFingerprint: (shown: string) => Buffer | undefined;
+  /** The tokens of which enough is shown to look for them by what they hold. */
+  readonly shown: Readonly<Record<Held, Condition>>;
 }
+
+/** What a token is found by that tells what it holds. */
+export type Held = Extract<TextField, 'fingerprint' | 'data'>;
 
 /** The filters of a list: values of one filter are alternatives, the filters must all hold. */
 export interface Filters {
@@ -49,6 +54,7 @@ export function conditionOfQuery(query: Query, words: Vocabulary, isNegated = fa
     case 'text':
       if (query.field === 'type') return ofGroups(words, isNegated, ({ type }) => type === query.value);
       if (query.field === 'container') return ofContainer(words, isNegated, query.value);
+      if (isHeld(query.field)) return ofHeld(words, isNegated, query.field, query.value);
       return signed(textLeaf(words, query.field, query.value), isNegated);
   }
 }
@@ -61,7 +67,7 @@ export function conditionOfFilters(filters: Filters, words: Vocabulary): Conditi
     types === undefined ? ALL : ofGroups(words, false, ({ type }) => types.includes(type)),
     containers === undefined ? ALL : either(containers.map((path) => ofContainerPath(words, false, path))),
     ...metadata.map(([key, value]) => metadataLeaf(words, key, value)),
-    fingerprint === undefined ? ALL : signed(textLeaf(words, 'fingerprint', fingerprint), false),
+    fingerprint === undefined ? ALL : ofHeld(words, false, 'fingerprint', fingerprint),
   ]);
 }
 
@@ -70,6 +76,13 @@ export function asksForGroups(query: Query): boolean {
   if (query.kind === 'text') return query.field === 'type' || query.field === 'container';
   if (query.kind === 'not') return asksForGroups(query.part);
   return (query.kind === 'and' || query.kind === 'or') && query.parts.some(asksForGroups);
+}
+
+/** What is asked for that only tokens of which enough is shown are found by. */
+export function heldIn(query: Query): Held[] {
+  if (query.kind === 'text') return isHeld(query.field) ? [query.field] : [];
+  if (query.kind === 'not') return heldIn(query.part);
+  return query.kind === 'and' || query.kind === 'or' ? query.parts.flatMap(heldIn) : [];
 }
 
 /** The terms that are asked for, however they are combined. */
@@ -90,6 +103,16 @@ export function hasChoice(query: Query): boolean {
 function signed(leaf: Leaf | undefined, isNegated: boolean): Condition {
   if (leaf === undefined) return isNegated ? ALL : NONE;
   return isNegated ? { kind: 'not', leaf } : leaf;
+}
+
+function isHeld(field: TextField): field is Held {
+  return field === 'fingerprint' || field === 'data';
+}
+
+/** A token of which too little is shown does not have the value, whatever it holds: neither this nor its negation tells. */
+function ofHeld(words: Vocabulary, isNegated: boolean, field: Held, value: string): Condition {
+  const found = both([signed(textLeaf(words, field, value), false), words.shown[field]]);
+  return isNegated ? negated(found, words.directory) : found;
 }
 
 function textLeaf(words: Vocabulary, field: Exclude<TextField, 'type' | 'container'>, value: string): Leaf | undefined {

@@ -5,8 +5,8 @@ import { groupIdOf } from '../stored/names.js';
 import { dataTerm, metadataTerm } from '../stored/terms.js';
 import { conditionOfFilters, conditionOfQuery } from './build.js';
 import type { Condition } from './condition.js';
-import { both, either, groupsCondition } from './condition.js';
-import { maySee, meets, meetsFilters } from './naive-fixture.js';
+import { ALL, both, either, groupsCondition } from './condition.js';
+import { maySee, meets, meetsFilters, shownOf } from './naive-fixture.js';
 import type { PlainToken } from './search-fixture.js';
 import {
   directoryOf,
@@ -18,6 +18,7 @@ import {
   readFingerprint,
   tokenArbitrary,
 } from './search-fixture.js';
+import { asksDirectory, shownTo } from './shown.js';
 import { seesAll, visibleTo } from './visibility.js';
 
 const keys = keysOf('tenant');
@@ -74,11 +75,13 @@ function assertSimple(condition: Condition, isInside = false): void {
   for (const part of condition.parts) assertSimple(part, true);
 }
 
+const SHOWN = { fingerprint: ALL, data: ALL };
+
 describe('conditions', () => {
   it('of a search mean what it says, token by token, with and without children', () => {
     fc.assert(
       fc.property(tokensArbitrary, queryArbitrary, fc.boolean(), (tokens, query, includesChildren) => {
-        const words = { keys, directory: directoryOf(tokens), includesChildren, readFingerprint };
+        const words = { keys, directory: directoryOf(tokens), includesChildren, readFingerprint, shown: SHOWN };
         const condition = conditionOfQuery(query, words);
         assertSimple(condition);
         for (const token of tokens) assert.equal(holds(condition, token), meets(token, query, includesChildren));
@@ -90,7 +93,7 @@ describe('conditions', () => {
   it('of list filters mean what they say, token by token', () => {
     fc.assert(
       fc.property(tokensArbitrary, filtersArbitrary, fc.boolean(), (tokens, filters, includesChildren) => {
-        const words = { keys, directory: directoryOf(tokens), includesChildren, readFingerprint };
+        const words = { keys, directory: directoryOf(tokens), includesChildren, readFingerprint, shown: SHOWN };
         const condition = conditionOfFilters(filters, words);
         assertSimple(condition);
         for (const token of tokens) {
@@ -113,6 +116,41 @@ describe('conditions', () => {
     );
   });
 
+  it('of what is shown let through what enough is shown of and nothing else, and so do searches by it', () => {
+    fc.assert(
+      fc.property(
+        tokensArbitrary,
+        principalArbitrary,
+        queryArbitrary,
+        fc.constantFrom('mask' as const, 'reveal' as const),
+        (tokens, principal, query, least) => {
+          const directory = directoryOf(tokens);
+          const needs = asksDirectory(principal, 'token:search', least);
+          const shown = shownTo(principal, 'token:search', least, needs ? directory : []);
+          assertSimple(shown);
+          const isShown = (token: PlainToken): boolean => {
+            const transform = shownOf(token, principal, 'token:search');
+            return transform === 'reveal' || (transform === 'mask' && least === 'mask');
+          };
+          const words = {
+            keys,
+            directory,
+            includesChildren: false,
+            readFingerprint,
+            shown: { fingerprint: shown, data: shown },
+          };
+          const condition = conditionOfQuery(query, words);
+          assertSimple(condition);
+          for (const token of tokens.filter((each) => maySee(each, principal, 'token:search'))) {
+            assert.equal(holds(shown, token), isShown(token));
+            assert.equal(holds(condition, token), meets(token, query, false, isShown));
+          }
+        },
+      ),
+      { numRuns: 3_000 },
+    );
+  });
+
   it('keep a caller with rules to the groups that were looked at, even if those are all there are', () => {
     const token = fc.sample(tokenArbitrary, 1).map((each) => ({ ...each, type: 'card', containers: ['/pci/'] }));
     const directory = directoryOf(token);
@@ -122,7 +160,7 @@ describe('conditions', () => {
     assert.equal(visibleTo(ruled('/pci/'), 'token:read', directory).kind, 'groups');
     assert.equal(visibleTo(ruled('/'), 'token:read', directory).kind, 'all');
     assert.equal(visibleTo(ruled('/'), 'token:search', directory).kind, 'none');
-    const words = { keys, directory, includesChildren: false, readFingerprint };
+    const words = { keys, directory, includesChildren: false, readFingerprint, shown: SHOWN };
     const notBank = { kind: 'not', part: { kind: 'text', at: 1, field: 'type', value: 'bank' } } as const;
     assert.equal(conditionOfQuery(notBank, words).kind, 'groups');
   });

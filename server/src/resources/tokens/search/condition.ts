@@ -1,3 +1,4 @@
+import type { Group } from './directory-queries.js';
 import type { Span } from './parse.js';
 
 /** One thing to ask of a token. */
@@ -45,6 +46,29 @@ export function either(given: readonly Condition[]): Condition {
   const parts = flatten('or', given).filter(({ kind }) => kind !== 'none');
   if (parts.some(({ kind }) => kind === 'all')) return ALL;
   return joined('or', parts, (lists) => [...new Set(lists.flat())]);
+}
+
+/** What is not meant. Of groups those are the other ones of the directory, never such as appear later. */
+export function negated(condition: Condition, directory: readonly Group[]): Condition {
+  switch (condition.kind) {
+    case 'all':
+      return NONE;
+    case 'none':
+      return ALL;
+    case 'not':
+      return condition.leaf;
+    case 'and':
+    case 'or': {
+      const parts = condition.parts.map((part) => negated(part, directory));
+      return condition.kind === 'and' ? either(parts) : both(parts);
+    }
+    case 'groups': {
+      const meant = new Set(condition.groupIds);
+      return groupsCondition(directory.filter(({ id }) => !meant.has(id)).map(({ id }) => id));
+    }
+    default:
+      return { kind: 'not', leaf: condition };
+  }
 }
 
 function flatten(kind: 'and' | 'or', parts: readonly Condition[]): Condition[] {

@@ -11,7 +11,7 @@ import type { TokenRow } from '../stored/row.js';
 import type { Filters } from './build.js';
 import type { Page } from './list-queries.js';
 import { countTokens, findTokens } from './list-queries.js';
-import { compareForList, isLive, maySee, meets, meetsFilters } from './naive-fixture.js';
+import { compareForList, isLive, maySee, meets, meetsFilters, shownOf } from './naive-fixture.js';
 import type { Query } from './parse.js';
 import { parseQuery } from './parse.js';
 import { resolveAsk } from './resolve.js';
@@ -29,6 +29,7 @@ import { storeTokens } from './stored-fixture.js';
 
 const TOKENS = 250;
 const PERMISSION = 'token:search';
+const LEAST = { fingerprint: 'reveal', data: 'mask' } as const;
 
 interface Wanted {
   readonly principal: Principal;
@@ -77,7 +78,7 @@ describe('finding stored tokens', () => {
   /** Page and total as the product gives them. */
   async function ask(wanted: Wanted, page: Page): Promise<{ rows: TokenRow[]; total: number }> {
     return app.database.read(tenantId, async (tx) => {
-      const resolved = await resolveAsk(tx, { ...wanted, keys, permission: PERMISSION, readFingerprint });
+      const resolved = await resolveAsk(tx, { ...wanted, keys, permission: PERMISSION, readFingerprint, least: LEAST });
       const directory = resolved.directory?.map((group) => ({ ...group, count: group.count * wanted.believed }));
       const search = { ...resolved, directory, nowMs: NOON_MS };
       const [rows, total] = await Promise.all([findTokens(tx, { ...search, ...page }), countTokens(tx, search)]);
@@ -86,9 +87,17 @@ describe('finding stored tokens', () => {
   }
 
   function expectedOf({ principal, query, filters, includesChildren }: Wanted): PlainToken[] {
+    const canBeFound = (token: PlainToken, by: 'fingerprint' | 'data'): boolean => {
+      const shown = shownOf(token, principal, PERMISSION);
+      return shown === 'reveal' || shown === LEAST[by];
+    };
     return tokens
       .filter((token) => isLive(token, NOON_MS) && maySee(token, principal, PERMISSION))
-      .filter((token) => meets(token, query, includesChildren) && meetsFilters(token, filters, includesChildren))
+      .filter(
+        (token) =>
+          meets(token, query, includesChildren, canBeFound) &&
+          meetsFilters(token, filters, includesChildren, canBeFound),
+      )
       .sort(compareForList);
   }
 
@@ -196,7 +205,13 @@ describe('finding stored tokens', () => {
     await fc.assert(
       fc.asyncProperty(wantedArbitrary, fc.boolean(), async (wanted, isAfter) => {
         await app.database.read(tenantId, async (tx) => {
-          const resolved = await resolveAsk(tx, { ...wanted, keys, permission: PERMISSION, readFingerprint });
+          const resolved = await resolveAsk(tx, {
+            ...wanted,
+            keys,
+            permission: PERMISSION,
+            readFingerprint,
+            least: LEAST,
+          });
           const spy: typeof tx = {
             ...tx,
             async run(statement) {

@@ -1,22 +1,31 @@
 import type { Permission } from '../../../access/permissions.js';
 import type { Principal } from '../../../access/principal.js';
-import type { Rule } from '../../../access/rules.js';
+import type { Rule, Transform } from '../../../access/rules.js';
 import { tieOf } from '../stored/names.js';
-import type { Filters } from './build.js';
+import type { Filters, Held } from './build.js';
 import type { Query } from './parse.js';
 import type { PlainToken } from './search-fixture.js';
 
+/** Whether a token can be found by what it holds. */
+type CanBeFound = (token: PlainToken, by: Held) => boolean;
+const ALWAYS: CanBeFound = () => true;
+
 /** Whether a token is meant, told token by token and without any cleverness: what the product is held against. */
-export function meets(token: PlainToken, query: Query, includesChildren: boolean): boolean {
+export function meets(
+  token: PlainToken,
+  query: Query,
+  includesChildren: boolean,
+  canBeFound: CanBeFound = ALWAYS,
+): boolean {
   switch (query.kind) {
     case 'all':
       return true;
     case 'not':
-      return !meets(token, query.part, includesChildren);
+      return !meets(token, query.part, includesChildren, canBeFound);
     case 'and':
-      return query.parts.every((part) => meets(token, part, includesChildren));
+      return query.parts.every((part) => meets(token, part, includesChildren, canBeFound));
     case 'or':
-      return query.parts.some((part) => meets(token, part, includesChildren));
+      return query.parts.some((part) => meets(token, part, includesChildren, canBeFound));
     case 'metadata':
       return hasMetadata(token, query.key, query.value);
     case 'dates': {
@@ -24,7 +33,7 @@ export function meets(token: PlainToken, query: Query, includesChildren: boolean
       return ms !== null && ms >= (query.fromMs ?? -Infinity) && ms < (query.beforeMs ?? Infinity);
     }
     case 'text':
-      return meetsText(token, query.field, query.value, includesChildren);
+      return meetsText(token, query.field, query.value, includesChildren, canBeFound);
   }
 }
 
@@ -33,6 +42,7 @@ function meetsText(
   field: Extract<Query, { kind: 'text' }>['field'],
   value: string,
   includesChildren: boolean,
+  canBeFound: CanBeFound,
 ): boolean {
   switch (field) {
     case 'id':
@@ -40,13 +50,13 @@ function meetsText(
     case 'type':
       return token.type === value;
     case 'fingerprint':
-      return token.fingerprint === value;
+      return token.fingerprint === value && canBeFound(token, field);
     case 'created_by':
       return token.createdBy === value.toLowerCase();
     case 'modified_by':
       return token.modifiedBy === value.toLowerCase();
     case 'data':
-      return token.indexes.includes(value);
+      return token.indexes.includes(value) && canBeFound(token, field);
     case 'container':
       if (value.endsWith('*')) {
         return token.containers.some((each) => each.startsWith(value.slice(0, -1).toLowerCase()));
@@ -69,14 +79,19 @@ function isIn(token: PlainToken, path: string, includesChildren: boolean): boole
   });
 }
 
-export function meetsFilters(token: PlainToken, filters: Filters, includesChildren: boolean): boolean {
+export function meetsFilters(
+  token: PlainToken,
+  filters: Filters,
+  includesChildren: boolean,
+  canBeFound: CanBeFound = ALWAYS,
+): boolean {
   const { ids, types, containers, metadata = [], fingerprint } = filters;
   return (
     (ids === undefined || ids.includes(token.id)) &&
     (types === undefined || types.includes(token.type)) &&
     (containers === undefined || containers.some((path) => isIn(token, path, includesChildren))) &&
     metadata.every(([key, value]) => hasMetadata(token, key, value)) &&
-    (fingerprint === undefined || token.fingerprint === fingerprint)
+    (fingerprint === undefined || (token.fingerprint === fingerprint && canBeFound(token, 'fingerprint')))
   );
 }
 
@@ -85,6 +100,15 @@ export function maySee(token: PlainToken, principal: Principal, permission: Perm
     ({ permissions, rules }) =>
       permissions.has(permission) || rules.some((rule) => rule.permissions.includes(permission) && covers(rule, token)),
   );
+}
+
+/** How much of a token somebody is shown, decided rule by rule; undefined for a token it does not see. */
+export function shownOf(token: PlainToken, principal: Principal, permission: Permission): Transform | undefined {
+  const shown = principal.grants.map(({ permissions, rules }) => {
+    const rule = rules.find((each) => each.permissions.includes(permission) && covers(each, token));
+    return rule ? rule.transform : permissions.has(permission) ? 'mask' : undefined;
+  });
+  return (['redact', 'mask', 'reveal'] as const).find((each) => shown.includes(each) && !shown.includes(undefined));
 }
 
 function covers({ container, conditions = [] }: Rule, token: PlainToken): boolean {

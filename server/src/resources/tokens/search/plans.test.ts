@@ -216,7 +216,12 @@ describe('what is read to find tokens among 50,000', () => {
   async function check(name: string, ask: Ask): Promise<void> {
     const { principal = PLAIN_PRINCIPAL, query = '', filters = {}, page = {}, withTotal = false, found } = ask;
     await app.database.read(tenantId, async (tx) => {
-      const words = { keys, includesChildren: false, readFingerprint };
+      const words = {
+        keys,
+        includesChildren: false,
+        readFingerprint,
+        least: { fingerprint: 'mask', data: 'mask' } as const,
+      };
       const given = { principal, query: parseQuery(query), filters, permission: 'token:read' as const };
       const search = { ...(await resolveAsk(tx, { ...words, ...given })), nowMs: NOON_MS };
       const rows = await findTokens(tx, { ...search, limit: PAGE, ...page });

@@ -2,13 +2,15 @@ import type { Permission } from '../../../access/permissions.js';
 import type { Principal } from '../../../access/principal.js';
 import type { TenantTx } from '../../../storage/scope.js';
 import { metadataTerm } from '../stored/terms.js';
-import type { Filters, Vocabulary } from './build.js';
-import { asksForGroups, conditionOfFilters, conditionOfQuery, hasChoice, termsOf } from './build.js';
+import type { Filters, Held, Vocabulary } from './build.js';
+import { asksForGroups, conditionOfFilters, conditionOfQuery, hasChoice, heldIn, termsOf } from './build.js';
 import type { Condition } from './condition.js';
 import { both } from './condition.js';
 import type { Group } from './directory-queries.js';
 import { readDirectory } from './directory-queries.js';
 import type { Query } from './parse.js';
+import type { Least } from './shown.js';
+import { asksDirectory, shownTo } from './shown.js';
 import type { TermRows } from './term-queries.js';
 import { readTermRows } from './term-queries.js';
 import { seesAll, visibleTo } from './visibility.js';
@@ -17,12 +19,14 @@ const EVERYTHING: Query = { kind: 'all' };
 const NO_TERM_ROWS: TermRows = new Map();
 
 /** Who looks for what. */
-export interface Ask extends Omit<Vocabulary, 'directory'> {
+export interface Ask extends Omit<Vocabulary, 'directory' | 'shown'> {
   readonly principal: Principal;
   /** What a token must be granted for to be found. */
   readonly permission: Extract<Permission, 'token:read' | 'token:search'>;
   readonly query?: Query;
   readonly filters?: Filters;
+  /** How much of a token must be shown to find it by what it holds. */
+  readonly least: Readonly<Record<Held, Least>>;
 }
 
 export interface Resolved {
@@ -41,9 +45,11 @@ interface ToRead {
 }
 
 /** The directory, unless nothing depends on it, and how rare the terms are if something else could be looked for first. */
-function toRead({ principal, permission, query = EVERYTHING, filters = {}, keys }: Ask): ToRead {
+function toRead({ principal, permission, query = EVERYTHING, filters = {}, keys, least }: Ask): ToRead {
+  const held = [...heldIn(query), ...(filters.fingerprint === undefined ? [] : (['fingerprint'] as const))];
   const isDirectoryNeeded =
     !seesAll(principal, permission) ||
+    held.some((field) => asksDirectory(principal, permission, least[field])) ||
     asksForGroups(query) ||
     filters.types !== undefined ||
     filters.containers !== undefined;
@@ -54,12 +60,26 @@ function toRead({ principal, permission, query = EVERYTHING, filters = {}, keys 
 }
 
 function resolveWith(ask: Ask, directory: readonly Group[] | undefined, termRows: TermRows): Resolved {
-  const { principal, permission, query = EVERYTHING, filters = {} } = ask;
-  const words: Vocabulary = { ...ask, directory: directory ?? [] };
+  const { principal, permission, query = EVERYTHING, filters = {}, least } = ask;
+  const groups = directory ?? [];
+  const shown = (field: Held) => shownTo(principal, permission, least[field], groups);
+  const words: Vocabulary = {
+    ...ask,
+    directory: groups,
+    // Made when it is asked for: most lists ask for neither.
+    shown: {
+      get fingerprint() {
+        return shown('fingerprint');
+      },
+      get data() {
+        return shown('data');
+      },
+    },
+  };
   const condition = both([
     conditionOfQuery(query, words),
     conditionOfFilters(filters, words),
-    visibleTo(principal, permission, directory ?? []),
+    visibleTo(principal, permission, groups),
   ]);
   return { condition, directory, termRows };
 }

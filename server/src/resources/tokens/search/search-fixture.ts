@@ -134,13 +134,14 @@ const ruleArbitrary: fc.Arbitrary<Rule> = fc
     container: fc.option(pathWanted, { nil: undefined }),
     conditions: fc.array(ruleConditionArbitrary, { maxLength: 2 }),
     permissions: fc.subarray([...PERMISSIONS], { minLength: 1 }),
+    transform: fc.constantFrom('reveal' as const, 'mask' as const, 'redact' as const),
   })
-  .map(({ container, conditions, permissions }) => ({
+  .map(({ container, conditions, permissions, transform }) => ({
     description: undefined,
     priority: 1,
     container,
     conditions: container === undefined ? conditions : undefined,
-    transform: 'mask',
+    transform,
     permissions,
   }));
 

@@ -28,7 +28,7 @@ function visibleBy(grants: Grants, permission: Permission, directory: readonly G
   return either(rules.map((rule) => coveredBy(rule, directory)));
 }
 
-function coveredBy({ container, conditions }: Rule, directory: readonly Group[]): Condition {
+export function coveredBy({ container, conditions }: Rule, directory: readonly Group[]): Condition {
   if (container !== undefined) {
     return container === EVERYWHERE ? ALL : holding(directory, (each) => coversContainer(container, each));
   }

@@ -15,6 +15,8 @@ export interface TokenRow {
   readonly terms: Buffer;
   readonly data_version: number;
   readonly sealed: Buffer;
+  /** Written with a fingerprint and never read back: the database alone compares it. */
+  readonly mask_digest?: Buffer | null;
 }
 
 const NAMES = [

@@ -145,7 +145,7 @@ async function tryBatch(options: ImportOptions, opener: Opener, batch: ImportBat
   return database.write(tenantId, async (tx) => {
     const { fresh, present, conflicting } = await sortOut(tx, opener, tokens);
     if (onConflict === 'fail' && conflicting.length > 0) throw madeMeanwhile();
-    const stored = await storeTokens(tx, preparation, fresh);
+    const stored = await storeTokens(tx, opener, preparation, fresh);
     const made = fresh.filter((_, n) => stored[n]?.kind === 'made');
     await setModified(
       tx,
@@ -173,7 +173,17 @@ async function prepareBatch(options: ImportOptions, opener: Opener, batch: Impor
 async function preparationOf(options: ImportOptions, opener: Opener): Promise<Preparation> {
   const { tenantId, settings, expressions, clock } = options;
   const keys = await opener.keysOf(tenantId);
-  return { tenantId, act: operatorAct(clock.nowMs()), keys, settings, expressions, budget: createBudget() };
+  return {
+    tenantId,
+    act: operatorAct(clock.nowMs()),
+    keys,
+    settings,
+    expressions,
+    fingerprints: 'revealed',
+    // The operator decides whether an import deduplicates.
+    mayCompare: () => true,
+    budget: createBudget(),
+  };
 }
 
 interface Sorted {

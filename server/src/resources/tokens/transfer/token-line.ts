@@ -4,7 +4,7 @@ import { isUuid } from '../../../kernel/ids.js';
 import type { Json } from '../../../kernel/json.js';
 import type { NewToken } from '../input/new-token.js';
 import { readNewToken } from '../input/new-token.js';
-import { idFault } from '../input/token-id.js';
+import { storedIdFault } from '../input/token-id.js';
 import { fingerprintText } from '../stored/fingerprint.js';
 import { hasCvc, withoutCvc } from '../types/cvc.js';
 import type { JsonObject } from '../types/json-object.js';
@@ -65,7 +65,7 @@ export function readTokenLine(text: string, nowMs: number): ReadLine {
 function readOrigin(line: JsonObject, nowMs: number): { id: string; origin: Origin; faults: string[] } {
   const faults: string[] = [];
   const id = typeof line.id === 'string' ? line.id : '';
-  const fault = idFault(id);
+  const fault = storedIdFault(id);
   if (fault !== undefined) faults.push(`id ${fault}`);
   const createdAtMs = dateOf(line.created_at);
   if (createdAtMs === null) faults.push('created_at must be a date');

@@ -39,6 +39,11 @@ export function granted(transform: Transform | undefined): Transform {
   return transform;
 }
 
+/** A public key is in every browser, and so is a session: what they are told, anybody is told. */
+export function isStranger({ actor, applicationType }: Principal): boolean {
+  return actor.type === 'session' || applicationType === 'public';
+}
+
 /** The token deduplication led to, as far as the caller could have read it anyway. */
 export function presentMatch(principal: Principal, present: Present, match: OpenRow, nowMs: number): TokenBody {
   const transform = decide(principal, 'token:read', subjectOf(match));

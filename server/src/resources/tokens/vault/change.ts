@@ -1,4 +1,4 @@
-import type { Act } from '../../../audit/entry.js';
+import type { Act, Outcome } from '../../../audit/entry.js';
 import type { EventName } from '../../../audit/events.js';
 import { recordAll } from '../../../audit/record.js';
 import type { TenantTx } from '../../../storage/scope.js';
@@ -7,6 +7,7 @@ import { countUsage } from '../../reports/index.js';
 import type { GroupedRow } from '../queries.js';
 import { deleteTerms, deleteTokens, insertTerms, releaseClaim, updateToken } from '../queries.js';
 import type { TokenContent } from '../stored/content.js';
+import { claimScopeOf, isMaskedAlike } from '../stored/match.js';
 import type { TokenRow } from '../stored/row.js';
 import { isTokenType } from '../types/names.js';
 import type { OpenRow } from './open.js';
@@ -36,11 +37,17 @@ export async function recordTouched(
   ]);
 }
 
-export function recordTokens(tx: TenantTx, act: Act, event: EventName, tokens: readonly PlacedToken[]): Promise<void> {
+export function recordTokens(
+  tx: TenantTx,
+  act: Act,
+  event: EventName,
+  tokens: readonly PlacedToken[],
+  outcome: Outcome = 'success',
+): Promise<void> {
   return recordAll(
     tx,
     act,
-    tokens.map(({ row, content }) => ({ event, entityId: row.id, entityType: content.type, outcome: 'success' })),
+    tokens.map(({ row, content }) => ({ event, entityId: row.id, entityType: content.type, outcome })),
   );
 }
 
@@ -64,6 +71,7 @@ export async function writeChange(
     hasNewTerms && deleteTerms(tx, [before.row]),
     hasNewTerms && insertTerms(tx, [after.row]),
     hasNewPrint && releaseClaim(tx, before.row),
+    !hasNewPrint && !standsForSame(before, after) && releaseClaim(tx, before.row, claimScopeOf(after.row)),
     hasMoved && countUsage(tx, act, { differences: [differenceOf(before, -1), differenceOf(after, 1)], active: [] }),
     recordTokens(tx, act, event, [after]),
   ]);
@@ -84,6 +92,15 @@ export async function removeTokens(
     countUsage(tx, act, { differences: tokens.map((token) => differenceOf(token, -1)), active: [] }),
     recordTokens(tx, act, event, tokens),
   ]);
+}
+
+/** What is seen by other rules than before no longer stands for what is seen by those. */
+function standsForSame(before: OpenRow, after: OpenRow): boolean {
+  return (
+    before.row.group_id === after.row.group_id &&
+    before.row.expires_at?.getTime() === after.row.expires_at?.getTime() &&
+    isMaskedAlike(before.content, after.content)
+  );
 }
 
 function differenceOf({ row, content }: PlacedToken, difference: number) {

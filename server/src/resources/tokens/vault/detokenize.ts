@@ -10,19 +10,20 @@ import type { Json } from '../../../kernel/json.js';
 import type { Database } from '../../../storage/database.js';
 import type { FoundExpression } from '../input/detokenize.js';
 import { findExpressions, rebuildWith } from '../input/detokenize.js';
-import { fingerprintText } from '../stored/fingerprint.js';
 import { granted, subjectOf } from './answer.js';
 import { recordTouched } from './change.js';
 import type { Opener, OpenRow } from './open.js';
 import { accessDenied } from './open.js';
-import type { Present } from './present.js';
+import type { Fingerprints, Present } from './present.js';
 import { createPresent } from './present.js';
+import { createRefusals } from './refused.js';
 import { tooManyTokens } from './too-many.js';
 
 export interface DetokenizeOptions {
   readonly database: Database;
   readonly opener: Opener;
   readonly expressions: Expressions;
+  readonly fingerprints: Fingerprints;
   readonly tokensPerRequestMax: number;
 }
 
@@ -40,17 +41,19 @@ export function createDetokenize(options: DetokenizeOptions) {
   }
 
   function viewOf(present: Present, principal: Principal, act: Act, token: OpenRow): TokenView {
-    const data = present.data(token, granted(decide(principal, 'token:read', subjectOf(token))), act.atMs);
+    const transform = granted(decide(principal, 'token:read', subjectOf(token)));
+    const data = present.data(token, transform, act.atMs);
     // In an expression there is no leaving the data out: it would read like a token that holds nothing.
     if (data === undefined) throw accessDenied();
     const { row, content } = token;
+    const fingerprint = present.fingerprint(token, transform);
     return {
       id: row.id,
       type: content.type,
       data,
       metadata: content.metadata ?? {},
       containers: content.containers,
-      fingerprint: row.fingerprint === null ? null : fingerprintText(row.fingerprint),
+      ...(fingerprint !== undefined && { fingerprint }),
       created_at: formatDate(row.created_at.getTime()),
     };
   }
@@ -61,11 +64,16 @@ export function createDetokenize(options: DetokenizeOptions) {
     const ids = [...new Set(found.flatMap((expression) => referencesOf(expressions, expression, budget)))];
     if (ids.length > options.tokensPerRequestMax) throw tooManyTokens(options.tokensPerRequestMax);
     const tokens = await findAll(principal, act, ids);
-    const present = createPresent(expressions, () => budget, act);
+    const present = createPresent(options, () => budget, act);
     const views = new Map(tokens.map((token) => [token.row.id, viewOf(present, principal, act, token)]));
-    const values = found.map(({ path, text }) =>
-      namingField(path, () => expressions.evaluateWithTokens(text, views, budget) ?? null),
-    );
+    const refusals = createRefusals(database, act);
+    const evaluate = (text: string) => expressions.evaluateWithTokens(text, views, budget) ?? null;
+    let values: Json[];
+    try {
+      values = refusals.noting(() => namingField(pathOfAll(found), () => found.map(({ text }) => evaluate(text))));
+    } catch (error) {
+      throw await refusals.logged(tokens, error);
+    }
     const answer = rebuildWith(body, values);
     if (tokens.length > 0 || act.keepAnswer) {
       await database.write(principal.tenantId, async (tx) => {
@@ -79,6 +87,11 @@ export function createDetokenize(options: DetokenizeOptions) {
 
 function referencesOf(expressions: Expressions, { path, text }: FoundExpression, budget: Budget): string[] {
   return namingField(path, () => expressions.referencesOf(text, budget).map(({ id }) => id));
+}
+
+/** What the tokens hold decides which of several expressions fails, so a refusal does not tell which it was. */
+function pathOfAll(found: readonly FoundExpression[]): string {
+  return found.length === 1 && found[0] ? found[0].path : '$';
 }
 
 /** A failed expression is about the place in the body where it stands. */

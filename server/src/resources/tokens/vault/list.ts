@@ -22,11 +22,15 @@ import type { TokenRow } from '../stored/row.js';
 import { granted, subjectOf } from './answer.js';
 import { recordTouched } from './change.js';
 import type { Opener } from './open.js';
+import type { Fingerprints } from './present.js';
 import { createPresent } from './present.js';
 
 /** What the mask of one token on a page may cost, about five milliseconds; and from where on it is dear. */
 const MASK_UNITS_MAX = 1_000_000;
 const DEAR_UNITS = 200_000;
+
+/** Whose data can be searched for: tokens that are shown masked, or only such as are revealed. */
+export type SearchData = 'masked' | 'revealed';
 
 /** What is looked for: by the filters of a list, or by the text of a search. */
 export type Wanted =
@@ -65,10 +69,17 @@ export interface ListsOptions {
   readonly opener: Opener;
   readonly expressions: Expressions;
   readonly cursors: Cursors;
+  readonly fingerprints: Fingerprints;
+  readonly searchData: SearchData;
 }
 
 export function createLists(options: ListsOptions): Lists {
-  const { database, opener, expressions, cursors } = options;
+  const { database, opener, cursors } = options;
+
+  const least = {
+    fingerprint: options.fingerprints === 'masked' ? 'mask' : 'reveal',
+    data: options.searchData === 'revealed' ? 'reveal' : 'mask',
+  } as const;
 
   async function look(
     principal: Principal,
@@ -80,7 +91,15 @@ export function createLists(options: ListsOptions): Lists {
     const search = wanted.by === 'query' ? { query: parseQuery(wanted.query) } : { filters: wanted.filters };
     const keys = await opener.keysOf(principal.tenantId);
     const permission = permissionFor(wanted);
-    const ask: Ask = { principal, permission, keys, includesChildren, readFingerprint: fingerprintBytes, ...search };
+    const ask: Ask = {
+      principal,
+      permission,
+      keys,
+      includesChildren,
+      readFingerprint: fingerprintBytes,
+      least,
+      ...search,
+    };
     const nowMs = act.atMs;
     const find = async (tx: TenantTx, resolved: Resolved) => {
       const [rows, total] = await Promise.all([
@@ -106,7 +125,7 @@ export function createLists(options: ListsOptions): Lists {
     const tokens = await opener.open(principal.tenantId, rows);
     const data: TokenBody[] = [];
     const budgets: Budget[] = [];
-    const present = createPresent(expressions, () => budgetOf(budgets), act);
+    const present = createPresent(options, () => budgetOf(budgets), act);
     for (const token of tokens) {
       data.push(present.body(token, granted(decide(principal, permission, subjectOf(token))), act.atMs));
       const budget = budgets.pop();

@@ -2,11 +2,11 @@ import type { Principal } from '../../../access/principal.js';
 import type { TenantTx } from '../../../storage/scope.js';
 import type { TokenBody } from '../schema.js';
 import type { GrantedToken } from './answer.js';
-import { presentMatch } from './answer.js';
+import { isStranger, presentMatch } from './answer.js';
 import { recordTouched } from './change.js';
 import type { Opener } from './open.js';
 import type { Preparation } from './prepare.js';
-import { createPresent } from './present.js';
+import { bareBody, createPresent } from './present.js';
 import { storeTokens } from './store.js';
 
 /** Writes tokens, or finds the ones that stand for them, and gives each its answer, in the order they came. */
@@ -17,9 +17,10 @@ export async function makeTokens(
   preparation: Preparation,
   tokens: readonly GrantedToken[],
 ): Promise<TokenBody[]> {
-  const { act, expressions, budget } = preparation;
+  const { act, budget } = preparation;
   const stored = await storeTokens(
     tx,
+    opener,
     preparation,
     tokens.map(({ token }) => token),
   );
@@ -28,11 +29,12 @@ export async function makeTokens(
   const matches = new Map(matched.map((token) => [token.row, token]));
   // Two that led to the same token are two acts.
   if (matched.length > 0) await recordTouched(tx, act, 'token_matched', matched);
-  const present = createPresent(expressions, () => budget, act);
+  const present = createPresent(preparation, () => budget, act);
   return stored.map((outcome, n) => {
-    const match = outcome.kind === 'matched' ? matches.get(outcome.row) : undefined;
-    if (match) return presentMatch(principal, present, match, act.atMs);
     const { token, transform } = tokens[n] as GrantedToken; // One outcome for each token, in their order.
-    return present.body(outcome.kind === 'made' ? outcome.token : token, transform, act.atMs);
+    const match = outcome.kind === 'matched' ? matches.get(outcome.row) : undefined;
+    const made = outcome.kind === 'made' ? outcome.token : token;
+    if (token.isDeduplicated && isStranger(principal)) return bareBody(match ?? made);
+    return match ? presentMatch(principal, present, match, act.atMs) : present.body(made, transform, act.atMs);
   });
 }

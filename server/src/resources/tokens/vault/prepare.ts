@@ -1,21 +1,21 @@
 import type { Act } from '../../../audit/entry.js';
 import type { TenantKeys } from '../../../crypto/tenant-keys.js';
-import type { Budget } from '../../../expressions/budget.js';
-import type { Expressions } from '../../../expressions/expressions.js';
 import { AppError, validationFailed } from '../../../kernel/errors.js';
-import { newId } from '../../../kernel/ids.js';
-import type { Json } from '../../../kernel/json.js';
 import { isWellFormed } from '../../../kernel/text.js';
 import type { NewToken } from '../input/new-token.js';
-import { idFault } from '../input/token-id.js';
 import type { TokenContent } from '../stored/content.js';
 import { fingerprintOf } from '../stored/fingerprint.js';
+import { maskDigestOf } from '../stored/match.js';
 import { groupIdOf, tieOf } from '../stored/names.js';
 import type { TokenRow } from '../stored/row.js';
 import { sealContent } from '../stored/seal.js';
 import { dataTerm, joinTerms, metadataTerm } from '../stored/terms.js';
 import { TOKEN_TYPE_CATALOGUE } from '../types/catalogue.js';
 import { hasCvc } from '../types/cvc.js';
+import type { Evaluation } from './evaluate.js';
+import { evaluate, textOf } from './evaluate.js';
+import { ownId, settleId } from './new-id.js';
+import type { Fingerprints } from './present.js';
 
 /** How long a card's verification code may be kept. */
 export const CVC_LIFETIME_MS = 3_600_000;
@@ -40,13 +40,14 @@ export interface PreparedToken {
   readonly idExpression: string | undefined;
 }
 
-export interface Preparation {
+export interface Preparation extends Evaluation {
   readonly tenantId: string;
   readonly act: Act;
   readonly keys: TenantKeys;
   readonly settings: TokenSettings;
-  readonly expressions: Expressions;
-  readonly budget: Budget;
+  readonly fingerprints: Fingerprints;
+  /** Whether whoever asks gets to read, in the clear, what lies in these containers. */
+  readonly mayCompare: (containers: readonly string[]) => boolean;
 }
 
 /** Evaluates, fingerprints, hashes and seals; throws a 400 that names the field, under `path`, whose expression failed. */
@@ -64,16 +65,20 @@ export function prepareToken(preparation: Preparation, input: NewToken, path: st
     encryption: input.encryption,
   };
   const isIdOurs = input.id === undefined;
-  const id = input.id === undefined ? newId() : evaluateId(preparation, input.id, content.data, path);
-  const isDeduplicated = input.deduplicate ?? settings.isDeduplicating;
-  const isFingerprinted = isDeduplicated || settings.isFingerprinting || content.fingerprintExpression !== undefined;
+  const idExpression = input.id !== undefined && preparation.expressions.isExpression(input.id) ? input.id : undefined;
+  const id = input.id === undefined ? ownId(content) : settleId(preparation, input.id, content, path);
+  const isWished = isDeduplicating(preparation, input.deduplicate, content.containers);
+  // An id that was named is to be there afterwards, so no other token may take its place; one that is worked out may.
+  const isDeduplicated = (isIdOurs || idExpression !== undefined) && isWished;
+  const isFingerprinted = isWished || settings.isFingerprinting || content.fingerprintExpression !== undefined;
   const place = { tenant_id: tenantId, id, data_version: FIRST_VERSION };
+  const print = isFingerprinted ? fingerprint(preparation, content, path) : null;
   return {
     content,
     isDeduplicated,
     isIdOurs,
     idPath: `${path}id`,
-    idExpression: input.id !== undefined && preparation.expressions.isExpression(input.id) ? input.id : undefined,
+    idExpression,
     // Named one by one: an object that begins with a spread costs ten times as much, and every token passes here.
     row: {
       tenant_id: tenantId,
@@ -88,11 +93,25 @@ export function prepareToken(preparation: Preparation, input: NewToken, path: st
       modified_at: null,
       expires_at: input.expiresAtMs === undefined ? null : new Date(input.expiresAtMs),
       cvc_expires_at: hasCvc(content.type, content.data) ? new Date(act.atMs + CVC_LIFETIME_MS) : null,
-      fingerprint: isFingerprinted ? fingerprint(preparation, content, path) : null,
+      fingerprint: print,
       terms: termsOf(preparation, content, path),
       sealed: sealContent(preparation.keys, place, content),
+      mask_digest: print === null ? null : maskDigestOf(preparation.keys, content),
     },
   };
+}
+
+/**
+ * Whether equal values are to be one token. To be told which of the values one can make up is there already is to read it:
+ * where the tenant has not decided for it, that takes a right to read what the request is about.
+ */
+export function isDeduplicating(
+  { settings, mayCompare }: Preparation,
+  asked: boolean | undefined,
+  containers: readonly string[],
+): boolean {
+  if (asked === undefined || settings.isDeduplicating) return asked ?? settings.isDeduplicating;
+  return asked && mayCompare(containers);
 }
 
 /** The same token under another id, after the first one turned out to be taken. */
@@ -100,14 +119,6 @@ export function renamed(preparation: Preparation, token: PreparedToken, id: stri
   const place = { tenant_id: token.row.tenant_id, id, data_version: FIRST_VERSION };
   const sealed = sealContent(preparation.keys, place, token.content);
   return { ...token, row: { ...token.row, ...place, tie: tieOf(id), sealed } };
-}
-
-export function evaluateId(preparation: Preparation, text: string, data: Json, path: string): string {
-  if (!preparation.expressions.isExpression(text)) return text;
-  const id = textOf(evaluate(preparation, text, { data }, `${path}id`));
-  const fault = id === undefined ? 'must give a text' : idFault(id);
-  if (id === undefined || fault !== undefined) throw validationFailed({ [`${path}id`]: [fault ?? ''] });
-  return id;
 }
 
 export function fingerprint(preparation: Preparation, content: TokenContent, path: string): Buffer {
@@ -132,10 +143,20 @@ export function termsOf(preparation: Preparation, content: TokenContent, path: s
  * more, for which nobody is to blame.
  */
 export function keptTermsOf(preparation: Preparation, content: TokenContent): Buffer {
-  return hashed(preparation, content, (expression, field) => {
-    const value = unlessCodeIsLost(content, expression, () => indexValue(preparation, expression, content, field));
+  return hashed(preparation, content, (expression) => {
+    const value = unlessCodeIsLost(content, expression, () => indexOfChange(preparation, expression, content));
     return value === undefined ? [] : [value];
   });
+}
+
+/** The same for indexes that a change brings along. */
+export function changedTermsOf(preparation: Preparation, content: TokenContent): Buffer {
+  return hashed(preparation, content, (expression) => [indexOfChange(preparation, expression, content)]);
+}
+
+/** Stored data decides which of several indexes fails, so a refused change does not tell which it was. */
+function indexOfChange(preparation: Preparation, expression: string, content: TokenContent): string {
+  return indexValue(preparation, expression, content, 'search_indexes');
 }
 
 /** Likewise the fingerprint, where a change leaves its expression alone. */
@@ -177,24 +198,4 @@ function indexValue(preparation: Preparation, expression: string, { data }: Toke
 /** What is hashed goes through UTF-8, where all halves of surrogate pairs are one: different values would be alike. */
 function refuseBrokenText(text: string, field: string): void {
   if (!isWellFormed(text)) throw validationFailed({ [field]: ['must not give unpaired surrogates'] });
-}
-
-function evaluate(
-  { expressions, budget }: Preparation,
-  text: string,
-  variables: Readonly<Record<string, Json>>,
-  field: string,
-): Json | undefined {
-  try {
-    return expressions.evaluate(text, variables, budget);
-  } catch (error) {
-    if (!(error instanceof AppError) || error.code !== 'invalid_expression') throw error;
-    throw new AppError('invalid_expression', error.message, { errors: { [field]: [error.message] }, cause: error });
-  }
-}
-
-/** One value as the text it is compared by; lists and objects are several. */
-function textOf(value: Json | undefined): string | undefined {
-  if (value === undefined || value === null || typeof value === 'object') return undefined;
-  return String(value);
 }

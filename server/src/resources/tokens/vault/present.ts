@@ -17,11 +17,21 @@ export interface OpenToken {
   readonly content: TokenContent;
 }
 
+/** From which transform on a fingerprint is shown; a masked reader could find out the number by comparing it. */
+export type Fingerprints = 'revealed' | 'masked';
+
+export interface PresentOptions {
+  readonly expressions: Expressions;
+  readonly fingerprints: Fingerprints;
+}
+
 export interface Present {
   /** The whole token, its data as far as the transform shows it. */
   body(token: OpenToken, transform: Transform, nowMs: number): TokenBody;
   /** Only the data, as far as the transform shows it; undefined where it shows none. */
   data(token: OpenToken, transform: Transform, nowMs: number): Json | undefined;
+  /** Undefined where there is none, or where the transform does not show it. */
+  fingerprint(token: OpenToken, transform: Transform): string | undefined;
 }
 
 /**
@@ -29,7 +39,7 @@ export interface Present {
  * the first time nor when it is given again.
  */
 export function createPresent(
-  expressions: Expressions,
+  { expressions, fingerprints }: PresentOptions,
   /** Asked for only by a mask: most tokens have none of their own. */
   budget: () => Budget,
   { keepAnswer }: Pick<Act, 'keepAnswer'>,
@@ -43,8 +53,14 @@ export function createPresent(
     return expressions.evaluateMask(content.mask, { data: plain }, budget());
   }
 
+  function fingerprint({ row }: OpenToken, transform: Transform): string | undefined {
+    if (row.fingerprint === null || !isPrintShown(fingerprints, transform)) return undefined;
+    return fingerprintText(row.fingerprint);
+  }
+
   return {
     data,
+    fingerprint,
     body(token, transform, nowMs) {
       const { row, content } = token;
       const ofType = TOKEN_TYPE_CATALOGUE[content.type];
@@ -60,7 +76,7 @@ export function createPresent(
         metadata: content.metadata,
         search_indexes: indexes.length === 0 ? undefined : [...indexes],
         fingerprint_expression: content.fingerprintExpression,
-        fingerprint: row.fingerprint === null ? undefined : fingerprintText(row.fingerprint),
+        fingerprint: fingerprint(token, transform),
         expires_at: dateText(row.expires_at),
         privacy: content.privacy,
         encryption: content.encryption,
@@ -73,18 +89,25 @@ export function createPresent(
   };
 }
 
+export function isPrintShown(fingerprints: Fingerprints, transform: Transform): boolean {
+  return transform === 'reveal' || (transform === 'mask' && fingerprints === 'masked');
+}
+
 function dateText(date: Date | null): string | undefined {
   return date === null ? undefined : formatDate(date.getTime());
 }
 
-/** What a caller may know of a token it has no right to read, when deduplication led there. */
+/**
+ * What a caller may know of a token it has no right to read, when deduplication led there; and all that a key in a stranger's
+ * hands gets of one made under deduplication, so that the shape of the answer does not tell whether the value was there.
+ */
 export function bareBody({ row, content }: OpenToken): TokenBody {
   return {
     id: row.id,
     type: content.type,
     tenant_id: row.tenant_id,
-    ...(row.fingerprint !== null && { fingerprint: fingerprintText(row.fingerprint) }),
-    containers: [...content.containers],
+    // In one order: that of the match would tell that it is one.
+    containers: [...content.containers].sort(),
   };
 }
 

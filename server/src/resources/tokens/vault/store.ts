@@ -6,11 +6,14 @@ import { newId } from '../../../kernel/ids.js';
 import { Overtaken } from '../../../storage/faults.js';
 import type { TenantTx } from '../../../storage/scope.js';
 import { countUsage } from '../../reports/index.js';
-import { claimFingerprint, FIND_TOKENS, insertTerms, insertTokens, lockExpiredTokens, moveClaim } from '../queries.js';
+import { FIND_TOKENS, insertTerms, insertTokens, lockExpiredTokens, moveClaim } from '../queries.js';
 import type { TokenRow } from '../stored/row.js';
 import { placed, removeTokens } from './change.js';
+import { claimOf, holderOf } from './claims.js';
+import { ownId, settleId } from './new-id.js';
+import type { Opener } from './open.js';
 import type { Preparation, PreparedToken } from './prepare.js';
-import { evaluateId, renamed } from './prepare.js';
+import { renamed } from './prepare.js';
 
 /** What became of a token that was to be made. */
 export type Stored =
@@ -27,11 +30,19 @@ const ALIAS_ATTEMPTS_MAX = 3;
  */
 export async function storeTokens(
   tx: TenantTx,
+  opener: Opener,
   preparation: Preparation,
   tokens: readonly PreparedToken[],
 ): Promise<Stored[]> {
   const asked = tokens.map((token) => ({ token, ticket: token.isIdOurs ? token.row.id : newId() }));
-  const holders = await Promise.all(asked.map((each) => holderOf(tx, preparation.act, each)));
+  const open = (id: string) => opener.lock(tx, id, preparation.act.atMs);
+  const holders = await Promise.all(
+    asked.map(({ token, ticket }) => {
+      // Without deduplication it stands for itself, and nobody is asked.
+      const claim = token.isDeduplicated ? claimOf(token, ticket, preparation.act.atMs) : undefined;
+      return claim ? holderOf(tx, token, claim, open) : ticket;
+    }),
+  );
   const fresh = asked.filter(({ ticket }, n) => holders[n] === ticket);
   const others = holders.filter((holder, n) => holder !== asked[n]?.ticket);
   const [made, found] = await Promise.all([makeTokens(tx, preparation, fresh), findRows(tx, others)]);
@@ -51,7 +62,9 @@ function standingFor({ row }: PreparedToken, match: TokenRow | undefined): Token
 }
 
 function isAlike(a: TokenRow, b: TokenRow): boolean {
-  return a.type === b.type && a.fingerprint !== null && b.fingerprint !== null && a.fingerprint.equals(b.fingerprint);
+  return (
+    a.group_id === b.group_id && a.fingerprint !== null && b.fingerprint !== null && a.fingerprint.equals(b.fingerprint)
+  );
 }
 
 /**
@@ -61,13 +74,6 @@ function isAlike(a: TokenRow, b: TokenRow): boolean {
 interface Asked {
   readonly token: PreparedToken;
   readonly ticket: string;
-}
-
-/** Who will stand for this one. Without deduplication that is itself, and nobody is asked. */
-async function holderOf(tx: TenantTx, act: Act, { token: { row, isDeduplicated }, ticket }: Asked): Promise<string> {
-  if (!isDeduplicated || row.fingerprint === null) return ticket;
-  const { type, fingerprint } = row;
-  return claimFingerprint(tx, { tenantId: tx.tenantId, type, fingerprint, tokenId: ticket, atMs: act.atMs });
 }
 
 /** Returns what was made by ticket. */
@@ -119,7 +125,7 @@ function moveClaims(tx: TenantTx, made: ReadonlyMap<string, PreparedToken>): Pro
 function anotherId(preparation: Preparation, token: PreparedToken, attempt: number): string {
   const { idExpression, idPath, content } = token;
   if (idExpression === undefined) throw idTaken(idPath);
-  return attempt < ALIAS_ATTEMPTS_MAX ? evaluateId(preparation, idExpression, content.data, '') : newId();
+  return attempt < ALIAS_ATTEMPTS_MAX ? settleId(preparation, idExpression, content, '') : ownId(content);
 }
 
 /** What is written beside a token. */

@@ -1,15 +1,22 @@
-import type { FieldErrors } from '../../../kernel/errors.js';
 import { validationFailed } from '../../../kernel/errors.js';
 import { applyPatch } from '../input/apply-patch.js';
 import type { TokenPatch } from '../input/token-patch.js';
 import type { TokenContent } from '../stored/content.js';
+import { isMaskedAlike, maskDigestOf } from '../stored/match.js';
 import { groupIdOf } from '../stored/names.js';
 import type { TokenRow } from '../stored/row.js';
 import { sealContent } from '../stored/seal.js';
 import { hasCvc } from '../types/cvc.js';
 import type { OpenRow } from './open.js';
 import type { Preparation } from './prepare.js';
-import { CVC_LIFETIME_MS, fingerprint, keptFingerprint, keptTermsOf, termsOf } from './prepare.js';
+import {
+  CVC_LIFETIME_MS,
+  changedTermsOf,
+  fingerprint,
+  isDeduplicating,
+  keptFingerprint,
+  keptTermsOf,
+} from './prepare.js';
 import { liveData } from './present.js';
 
 /** What one request can bring, with some room for what is stored beside it: merging again and again must not go on for ever. */
@@ -19,16 +26,26 @@ const TOO_LARGE = 'would make the token larger than 1 MiB; split it into several
 /** A token as it will be. */
 export interface ChangedToken {
   readonly token: OpenRow;
-  /** The fingerprint is another one than before, and deduplication asks who has it. */
+  /** Fingerprint, containers, mask or end are others than before, and deduplication asks who has these. */
   readonly isToBeClaimed: boolean;
 }
 
-/** Works out what a patch makes of a token; throws a 400 that names what does not fit. */
-export function changeToken(preparation: Preparation, { row, content }: OpenRow, patch: TokenPatch): ChangedToken {
+/** What a patch makes of what a token says, before anything is evaluated. */
+export function mergeChange({ row, content }: OpenRow, patch: TokenPatch, nowMs: number) {
+  const before: TokenContent = { ...content, data: liveData(row, content, nowMs) };
+  const { content: after, faults } = applyPatch(before, patch);
+  return { before, after, faults };
+}
+
+/** Works out the token that says `changed` from now on; throws a 400 that names the field whose expression failed. */
+export function changeToken(
+  preparation: Preparation,
+  { row, content }: OpenRow,
+  changed: TokenContent,
+  patch: TokenPatch,
+): ChangedToken {
   const { act, settings, keys } = preparation;
-  const { content: changed, faults } = applyPatch({ ...content, data: liveData(row, content, act.atMs) }, patch);
-  refuse(faults);
-  const isDeduplicated = patch.deduplicate ?? settings.isDeduplicating;
+  const isDeduplicated = isDeduplicating(preparation, patch.deduplicate, changed.containers);
   const isFingerprinted =
     isDeduplicated ||
     settings.isFingerprinting ||
@@ -37,26 +54,36 @@ export function changeToken(preparation: Preparation, { row, content }: OpenRow,
   const print = isFingerprinted ? printOf(preparation, changed, patch) : null;
   const place = { tenant_id: row.tenant_id, id: row.id, data_version: row.data_version + 1 };
   const sealed = sealContent(keys, place, changed);
-  if (sealed.length > TOKEN_BYTES_MAX && sealed.length > row.sealed.length) throw validationFailed({ $: [TOO_LARGE] });
-  const isChangedPrint = print !== null && (row.fingerprint === null || !print.equals(row.fingerprint));
+  const isSamePrint = print !== null && row.fingerprint !== null && print.equals(row.fingerprint);
+  const groupId = groupIdOf(changed.type, changed.containers);
+  const expiresAt = expiryOf(row, patch);
+  const isSamePlace =
+    groupId === row.group_id && expiresAt?.getTime() === row.expires_at?.getTime() && isMaskedAlike(content, changed);
   return {
-    isToBeClaimed: isDeduplicated && isChangedPrint,
+    isToBeClaimed: isDeduplicated && print !== null && !(isSamePrint && isSamePlace),
     token: {
       content: changed,
       row: {
         ...row,
         ...place,
-        group_id: groupIdOf(changed.type, changed.containers),
+        group_id: groupId,
         modified_by: act.actor?.id ?? null,
         modified_at: new Date(act.atMs),
-        expires_at: expiryOf(row, patch),
+        expires_at: expiresAt,
         cvc_expires_at: cvcExpiryOf(preparation, row, patch, changed),
         fingerprint: print,
-        terms: patch.searchIndexes ? termsOf(preparation, changed, '') : keptTermsOf(preparation, changed),
+        terms: patch.searchIndexes ? changedTermsOf(preparation, changed) : keptTermsOf(preparation, changed),
         sealed,
+        mask_digest: print === null ? null : maskDigestOf(keys, changed),
       },
     },
   };
+}
+
+/** Throws a 400 for a change that makes a token larger than a request could. */
+export function refuseTooLarge({ row: before }: OpenRow, { row: after }: OpenRow): void {
+  const { length } = after.sealed;
+  if (length > TOKEN_BYTES_MAX && length > before.sealed.length) throw validationFailed({ $: [TOO_LARGE] });
 }
 
 function printOf(preparation: Preparation, changed: TokenContent, patch: TokenPatch): Buffer | null {
@@ -73,8 +100,4 @@ function cvcExpiryOf({ act }: Preparation, row: TokenRow, patch: TokenPatch, cha
   if (!hasCvc(changed.type, changed.data)) return null;
   const isSetNow = patch.data !== undefined && hasCvc(changed.type, patch.data);
   return isSetNow || row.cvc_expires_at === null ? new Date(act.atMs + CVC_LIFETIME_MS) : row.cvc_expires_at;
-}
-
-function refuse(faults: FieldErrors): void {
-  if (Object.keys(faults).length > 0) throw validationFailed(faults);
 }
