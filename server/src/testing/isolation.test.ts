@@ -97,7 +97,8 @@ for (const { walls, isRowSecurityOn, areStatementsOn } of [
         const seen = new Set(answers.map(({ json }) => `${json.id} ${json.name}`));
         assert.deepEqual(seen, new Set([`${a.id} Only A`, `${b.id} Only B`]));
         const make = (tenant: Populated, n: number) => {
-          const body = { id: `same-${n}`, data: `of ${tenant.id}`, deduplicate_token: true };
+          // Worked out rather than named: only such an id gives way to a token that is there already.
+          const body = { id: `{{ 'same-${n}' }}`, data: `of ${tenant.id}`, deduplicate_token: true };
           return app.call('POST', '/tokens', { key: tenant.privateKey, body });
         };
         const made = await Promise.all(Array.from({ length: 10 }, (_, n) => [make(a, n), make(b, n)]).flat());
