@@ -139,6 +139,22 @@ describe('the deployment files', () => {
     }
   });
 
+  it('give the root key as a file, which only the service can read, and never as a variable', async () => {
+    const [compose, deployment] = await Promise.all([
+      textOf('compose.yaml'),
+      textOf(`${CHART}/templates/deployment.yaml`),
+    ]);
+    for (const text of [compose, deployment, await textOf(`${CHART}/templates/migration-job.yaml`)]) {
+      assert.doesNotMatch(text, /\bSTRONGROOM_ROOT_KEY\b/);
+    }
+    assert.match(compose, /STRONGROOM_ROOT_KEY_FILE: \/run\/secrets\/root\.key\n/);
+    assert.match(compose, /\nsecrets:\n {2}root\.key:\n {4}file: /);
+    assert.match(deployment, /name: STRONGROOM_ROOT_KEY_FILE, value: \/run\/strongroom\/root\.key /);
+    assert.match(deployment, /install, -m, "0400", \S+, \/run\/strongroom\/root\.key/);
+    // The secret itself is open to whoever mounts it, so that is the container that copies it, and no other.
+    assert.equal([...deployment.matchAll(/name: root-key-secret, mountPath/g)].length, 1);
+  });
+
   it('probe paths that answer', async () => {
     const deployment = await textOf(`${CHART}/templates/deployment.yaml`);
     const paths = [...deployment.matchAll(/httpGet: \{ path: (\S+),/g)].map(([, path = '']) => path);
