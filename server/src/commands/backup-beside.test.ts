@@ -334,7 +334,7 @@ describe('a backup beside others that change the database', () => {
     assert.equal((await alone(newKey)).code, 78);
     await rotate(await open(copy));
     await assertVerified({ ...copy.settings, STRONGROOM_ROOT_KEY: newKey });
-    const later = await succeed(source, 'backup', '--to', path('after'));
+    const later = await succeed({ ...source, STRONGROOM_ROOT_KEY: newKey }, 'backup', '--to', path('after'));
     assert.doesNotMatch(later.stderr, /both/);
   });
 });
