@@ -10,3 +10,11 @@ CREATE OR REPLACE FUNCTION strongroom_scope() RETURNS uuid[]
   LANGUAGE sql STABLE PARALLEL SAFE
   AS $$ SELECT pg_catalog.string_to_array(
     nullif(pg_catalog.current_setting('strongroom.tenants', true), ''), ',')::pg_catalog.uuid[] $$;
+
+-- A deleted tenant's log stays for a while, and its row with it as a tombstone, because what may be removed is told by that
+-- row. purged_at says that everything else is gone, so that nobody looks for it again and again.
+ALTER TABLE tenants ADD COLUMN purged_at timestamptz(3);
+DROP INDEX tenants_deleted;
+CREATE INDEX tenants_to_purge ON tenants (deleted_at, id) WHERE deleted_at IS NOT NULL AND purged_at IS NULL;
+CREATE INDEX tenants_purged ON tenants (deleted_at, id) WHERE purged_at IS NOT NULL;
+GRANT UPDATE (purged_at) ON tenants TO strongroom_purge;
