@@ -1,3 +1,3 @@
-export { exportLogs } from './export.js';
 export { logRoutes } from './routes.js';
 export { createLogs } from './service.js';
+export { exportLogs } from './transfer/export.js';

@@ -1,6 +1,6 @@
-import type { Database } from '../../storage/database.js';
-import { listLogsInOrder } from './queries.js';
-import { bodyOf } from './service.js';
+import type { Database } from '../../../storage/database.js';
+import { listLogsInOrder } from '../queries.js';
+import { bodyOf } from '../service.js';
 
 const PAGE_ROWS = 1_000;
 const BEFORE_ALL = { atMs: 0, id: '00000000-0000-0000-0000-000000000000' };
