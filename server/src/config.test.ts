@@ -30,6 +30,7 @@ const DEFAULTS = {
   host: '127.0.0.1',
   port: 8080,
   dataDir: './.strongroom',
+  databaseTls: 'required',
   databasePreparedStatements: 'on',
   databaseReadConnectionsMax: 8,
   databaseWriteConnectionsMax: 2,
@@ -37,10 +38,12 @@ const DEFAULTS = {
   headerPrefixes: ['SVC'],
   trustedProxies: { ranges: [] },
   rateLimits: 'on',
+  redisTls: 'required',
   audit: 'standard',
   includedMonthlyActiveTokens: 1000,
   tokensPerRequestMax: 100,
   metricsHost: '127.0.0.1',
+  metricsTls: 'required',
   requestsInFlightMax: 256,
   sessionGrants: 'held',
   fingerprints: 'revealed',
@@ -51,6 +54,10 @@ const DEFAULTS = {
 /** Values that must be refused, by setting. */
 const BAD: Readonly<Record<string, readonly string[]>> = {
   STRONGROOM_ENV: ['prod', 'Production', 'production1'],
+  STRONGROOM_TLS_IN_FRONT: ['true', 'on', 'Yes'],
+  STRONGROOM_DATABASE_TLS: ['off', 'no', 'disable'],
+  STRONGROOM_REDIS_TLS: ['off', 'no'],
+  STRONGROOM_METRICS_TLS: ['off', 'no'],
   STRONGROOM_PORT: ['-1', '65536', '1.5', '0x50', ' 80', 'http', '1e3'],
   STRONGROOM_METRICS_PORT: ['-1', '65536', 'x'],
   STRONGROOM_DATABASE_URL: ['localhost', 'mysql://u:p@h/d', 'postgres://[', 'postgres//h/d'],
@@ -96,6 +103,37 @@ const GOOD: readonly (readonly [Env, keyof typeof SETTINGS, unknown])[] = [
   [{ STRONGROOM_METRICS_PORT: '9464' }, 'metricsPort', 9464],
   [{ STRONGROOM_REQUESTS_IN_FLIGHT_MAX: '100000' }, 'requestsInFlightMax', 100_000],
   [{ STRONGROOM_LOG_LEVEL: 'silent' }, 'logLevel', 'silent'],
+];
+
+const REMOTE = 'postgres://u:p@db.internal/d';
+const WITH_TLS = { STRONGROOM_DATABASE_URL: `${REMOTE}?sslmode=verify-full` };
+
+/** What crosses a network in the clear, and the word that would allow it. The setting that is at fault is the last. */
+const IN_THE_CLEAR: readonly (readonly [string, Readonly<Record<string, string>>, string])[] = [
+  ['every interface without TLS in front', { STRONGROOM_HOST: '0.0.0.0' }, 'STRONGROOM_TLS_IN_FRONT=yes'],
+  ['an address of a network without TLS in front', { STRONGROOM_HOST: '10.0.0.5' }, 'STRONGROOM_TLS_IN_FRONT=yes'],
+  ['every interface, IPv6', { STRONGROOM_HOST: '::' }, 'STRONGROOM_TLS_IN_FRONT=yes'],
+  ['a name that resolves to anything', { STRONGROOM_HOST: 'localhost.example' }, 'STRONGROOM_TLS_IN_FRONT=yes'],
+  [
+    'metrics beyond this machine',
+    { STRONGROOM_METRICS_PORT: '9464', STRONGROOM_METRICS_HOST: '0.0.0.0' },
+    'STRONGROOM_METRICS_TLS=optional',
+  ],
+  ['a remote database without TLS', { STRONGROOM_DATABASE_URL: REMOTE }, 'STRONGROOM_DATABASE_TLS=optional'],
+  [
+    'one remote host of several',
+    { STRONGROOM_DATABASE_URL: 'postgres://u@127.0.0.1,10.0.0.1/d' },
+    'STRONGROOM_DATABASE_TLS=optional',
+  ],
+  ...(['MIGRATION_DATABASE_URL', 'DATABASE_LISTEN_URL', 'DATABASE_REPLICA_URL'] as const).map(
+    (name) =>
+      [
+        `a remote ${name}`,
+        { ...WITH_TLS, [`STRONGROOM_${name}`]: REMOTE },
+        'STRONGROOM_DATABASE_TLS=optional',
+      ] as const,
+  ),
+  ['a remote Redis without TLS', { STRONGROOM_REDIS_URL: 'redis://cache:6379' }, 'STRONGROOM_REDIS_TLS=optional'],
 ];
 
 describe('settings', () => {
@@ -154,6 +192,53 @@ describe('settings', () => {
     assert.match(faultOf({ ...off, STRONGROOM_ENV: 'production' }), /STRONGROOM_RATE_LIMITS/);
     assert.equal(readConfig(off).rateLimits, 'off');
     assert.equal(readConfig({ STRONGROOM_ENV: 'production' }).env, 'production');
+  });
+
+  for (const [circumstance, env, word] of IN_THE_CLEAR) {
+    it(`78 for ${circumstance} in production, with what to set; development may, and so may who said so by name`, () => {
+      const production = { STRONGROOM_ENV: 'production' };
+      const [line = '', ...others] = faultOf({ ...production, ...env })
+        .split('\n')
+        .slice(1);
+      assert.deepEqual(others, []);
+      assert.ok(line.includes(word) && line.startsWith(`  ${Object.keys(env).at(-1)} `), line);
+      const [name = '', value = ''] = word.split('=');
+      assert.equal(readConfig({ ...production, ...env, [name]: value }).env, 'production');
+      assert.equal(readConfig(env).env, 'development');
+    });
+  }
+
+  it('78 for every way in the clear at once, one line each', () => {
+    const given = IN_THE_CLEAR.map(([, env]) => env);
+    const env = Object.assign({ STRONGROOM_ENV: 'production' }, ...given, { STRONGROOM_DATABASE_URL: REMOTE });
+    const lines = faultOf(env).split('\n').slice(1);
+    assert.equal(lines.length, new Set(lines).size);
+    assert.deepEqual(
+      lines.map((line) => /^ {2}(STRONGROOM_[A-Z_]+) /.exec(line)?.[1]).sort(),
+      [...new Set(given.map((each) => Object.keys(each).at(-1)))].sort(),
+    );
+  });
+
+  it('take every spelling of this machine, a socket and TLS in production', () => {
+    for (const host of ['127.0.0.1', '127.9.9.9', 'localhost', 'LOCALHOST', '[::1]']) {
+      const bare = host.replace(/^\[|\]$/g, '');
+      assert.doesNotThrow(() =>
+        readConfig({
+          STRONGROOM_ENV: 'production',
+          STRONGROOM_HOST: bare,
+          STRONGROOM_METRICS_HOST: bare,
+          STRONGROOM_METRICS_PORT: '1',
+          STRONGROOM_DATABASE_URL: `postgres://u@${host}/d`,
+          STRONGROOM_REDIS_URL: `redis://${host}`,
+        }),
+      );
+    }
+    for (const url of ['postgres://u@h/d?sslmode=verify-full', 'postgres://u@x/d?host=%2Frun%2Fpg']) {
+      assert.doesNotThrow(() => readConfig({ STRONGROOM_ENV: 'production', STRONGROOM_DATABASE_URL: url }), url);
+    }
+    const safe = { STRONGROOM_ENV: 'production', STRONGROOM_REDIS_URL: 'rediss://cache:6380' };
+    assert.doesNotThrow(() => readConfig(safe));
+    assert.doesNotThrow(() => readConfig({ STRONGROOM_ENV: 'production', STRONGROOM_METRICS_HOST: '0.0.0.0' }));
   });
 
   it('are frozen once they are read', () => {

@@ -1,4 +1,5 @@
 import { applicationTypeOfKey, isWellFormedApiKey } from './access/api-key.js';
+import { waysInTheClear } from './in-the-clear.js';
 import { EXIT, ExitError } from './kernel/exit.js';
 import { Secret } from './kernel/secret.js';
 import { parseTrustedProxies } from './limits/client-address.js';
@@ -42,6 +43,12 @@ export const SETTINGS = {
     about: 'Port of the API; 0 picks a free one',
     parse: port,
   }),
+  tlsInFront: setting({
+    name: 'STRONGROOM_TLS_IN_FRONT',
+    fallback: undefined,
+    about: '`yes`: a proxy that ends TLS is in front; `no`: plain HTTP is meant. Production beyond loopback needs one',
+    parse: oneOf(['yes', 'no']),
+  }),
   dataDir: setting({
     name: 'STRONGROOM_DATA_DIR',
     fallback: './.strongroom',
@@ -75,6 +82,12 @@ export const SETTINGS = {
     about: 'A read replica of the server, for pages of `/logs` and for exports',
     isSecret: true,
     parse: postgresUrl,
+  }),
+  databaseTls: setting({
+    name: 'STRONGROOM_DATABASE_TLS',
+    fallback: 'required',
+    about: '`optional` lets production reach a database on another machine without TLS',
+    parse: oneOf(['required', 'optional']),
   }),
   databasePreparedStatements: setting({
     name: 'STRONGROOM_DATABASE_PREPARED_STATEMENTS',
@@ -139,6 +152,12 @@ export const SETTINGS = {
     isSecret: true,
     parse: redisUrl,
   }),
+  redisTls: setting({
+    name: 'STRONGROOM_REDIS_TLS',
+    fallback: 'required',
+    about: '`optional` lets production reach a Redis on another machine without TLS',
+    parse: oneOf(['required', 'optional']),
+  }),
   audit: setting({
     name: 'STRONGROOM_AUDIT',
     fallback: 'standard',
@@ -202,6 +221,12 @@ export const SETTINGS = {
     about: 'Port of the Prometheus metrics; no listener without it',
     parse: port,
   }),
+  metricsTls: setting({
+    name: 'STRONGROOM_METRICS_TLS',
+    fallback: 'required',
+    about: '`optional` lets production show metrics beyond loopback, in plain HTTP',
+    parse: oneOf(['required', 'optional']),
+  }),
   workers: setting({
     name: 'STRONGROOM_WORKERS',
     fallback: '1',
@@ -224,6 +249,7 @@ export const SETTINGS = {
 
 type ValueOf<S> = S extends Setting<infer T> ? T : never;
 type Optional =
+  | 'tlsInFront'
   | 'databaseUrl'
   | 'migrationDatabaseUrl'
   | 'databaseListenUrl'
@@ -283,7 +309,13 @@ function contradictions(config: Config): string[] {
   if (config.env === 'production' && config.rateLimits === 'off') {
     faults.push('STRONGROOM_RATE_LIMITS=off is for measuring. Set it to on in production.');
   }
+  if (config.env === 'production') faults.push(...waysInTheClear({ ...config, databases: databasesOf(config) }));
   return faults;
+}
+
+function databasesOf(config: Config): Readonly<Record<string, Secret<string> | undefined>> {
+  const keys = ['databaseUrl', 'migrationDatabaseUrl', 'databaseListenUrl', 'databaseReplicaUrl'] as const;
+  return Object.fromEntries(keys.map((key) => [SETTINGS[key].name, config[key]]));
 }
 
 function oneOf<const T extends string>(words: readonly T[]): (text: string) => T {

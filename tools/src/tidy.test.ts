@@ -22,6 +22,7 @@ const RANK: Readonly<Record<string, number>> = {
   resources: 5,
   rotation: 5.5,
   version: 0,
+  'in-the-clear': 5.8,
   config: 6,
   core: 7,
   observers: 7.5,

@@ -19,6 +19,7 @@ export const EVENTS = {
     message: 'Tenant updated, settings changed',
   },
   tenant_retrieved: { entityType: 'tenant', operation: 'read', message: 'Tenant retrieved' },
+  tenant_logs_exported: { entityType: 'tenant', operation: 'read', message: 'Logs exported' },
   tenant_denied: { entityType: 'tenant', operation: 'denied', message: 'Request denied' },
   application_created: { entityType: 'application', operation: 'create', message: 'Application created' },
   application_updated: { entityType: 'application', operation: 'update', message: 'Application updated' },

@@ -1,5 +1,6 @@
 import { resolve } from 'node:path';
 import { readConfig } from '../config.js';
+import { manifestSealer } from '../crypto/backup-seal.js';
 import { systemClock } from '../kernel/clock.js';
 import { EXIT, ExitError } from '../kernel/exit.js';
 import { backUp } from '../storage/backup/back-up.js';
@@ -8,6 +9,7 @@ import { rowsIn } from '../storage/backup/manifest.js';
 import { holdsCluster } from '../storage/embedded/data-folder.js';
 import { VERSION } from '../version.js';
 import type { Command, Output } from './command.js';
+import { givenRootKeys } from './given-root-keys.js';
 import { createProgress } from './progress.js';
 import { stoppable } from './stoppable.js';
 import { withOwner } from './with-owner.js';
@@ -24,6 +26,7 @@ export const backup: Command = {
     if (config.databaseUrl === undefined && !(await holdsCluster(config.dataDir))) {
       throw new ExitError(EXIT.configuration, `There is no database in ${config.dataDir}: nothing to back up.`);
     }
+    const sealManifest = manifestSealer(await givenRootKeys(config, 'A backup is sealed by the root key'));
     return withOwner({ config, command: 'backup', mayJoin: true }, async ({ owner }) => {
       const progress = createProgress(output, systemClock);
       return stoppable(output, 'What was written so far was removed.', async (shouldStop) => {
@@ -32,6 +35,7 @@ export const backup: Command = {
           folder,
           productVersion: VERSION,
           nowMs: systemClock.nowMs(),
+          sealManifest,
           onProgress: (rows, expected) => progress.show('Copying rows', rows, expected),
           shouldStop,
         });

@@ -16,6 +16,8 @@ import { keyGenerate } from './key-generate.js';
 import { keysRotate } from './keys-rotate.js';
 import { keysRotateRoot } from './keys-rotate-root.js';
 import { keysVerify } from './keys-verify.js';
+import { logsExport } from './logs-export.js';
+import { logsPurge } from './logs-purge.js';
 import { migrateCommand } from './migrate.js';
 import { restoreCommand } from './restore.js';
 import { rootKeyGenerate } from './root-key-generate.js';
@@ -38,6 +40,8 @@ const COMMANDS: readonly Command[] = [
   tokensExport,
   tokensImport,
   exportKeyGenerate,
+  logsExport,
+  logsPurge,
   backup,
   restoreCommand,
   migrateCommand,

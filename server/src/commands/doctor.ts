@@ -10,6 +10,7 @@ import { createDatabase } from '../storage/database.js';
 import { holdsCluster } from '../storage/embedded/data-folder.js';
 import { refuseUnfitLogin } from '../storage/login.js';
 import { openStorage } from '../storage/open-storage.js';
+import { examineOwner } from '../storage/owner-rights.js';
 import { refuseOldSchema } from '../storage/readiness.js';
 import { examineServer, hearsNotices } from '../storage/server-facts.js';
 import type { Command, Output } from './command.js';
@@ -52,6 +53,10 @@ async function examine(output: Output, config: Config, target: ConnectionTarget,
   if (isByAddress) {
     const isHeard = await hearsNotices(listenTarget(config, target), database);
     output.print(isHeard ? 'ok       notices: changes of other processes are heard' : DEAF);
+  }
+  if (config.migrationDatabaseUrl !== undefined) {
+    const advice = await examineOwner({ url: config.migrationDatabaseUrl });
+    for (const sentence of advice) output.print(`warning  owner: ${sentence}`);
   }
   return check(output, 'root key', async () => {
     const found = await examineKeys(database, rootKeySource(config));

@@ -1,10 +1,17 @@
+import { resolve } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
+import { readConfig } from '../config.js';
+import { sealCheck } from '../crypto/backup-seal.js';
 import { systemClock } from '../kernel/clock.js';
+import { validationFailed } from '../kernel/errors.js';
 import { EXIT } from '../kernel/exit.js';
 import { STAGES } from '../rotation/stages.js';
 import { verifyKeys } from '../rotation/verify.js';
+import { rowsIn } from '../storage/backup/manifest.js';
+import { checkBackup } from '../storage/backup/restore.js';
 import { chosenTenants } from './chosen-tenants.js';
-import type { Command } from './command.js';
+import type { Command, Output } from './command.js';
+import { givenRootKeys } from './given-root-keys.js';
 import { printable } from './printable.js';
 import { createProgress } from './progress.js';
 import { withCore } from './with-core.js';
@@ -12,9 +19,21 @@ import { withCore } from './with-core.js';
 export const keysVerify: Command = {
   name: 'keys verify',
   summary: 'Open every key and every sealed row, say which do not open, change nothing',
-  flags: { tenant: { type: 'string', placeholder: 'id', about: 'Look at this Tenant alone' } },
-  run: (flags, output) =>
-    withCore('keys verify', async (core) => {
+  flags: {
+    tenant: { type: 'string', placeholder: 'id', about: 'Look at this Tenant alone' },
+    backup: {
+      type: 'string',
+      placeholder: 'folder',
+      about: 'Look at this backup instead of the database: its seal and the sum of every file',
+    },
+  },
+  run: async (flags, output) => {
+    const folder = flags.text('backup');
+    if (folder !== undefined) {
+      if (flags.text('tenant') !== undefined) throw validationFailed({ backup: ['cannot be given with --tenant'] });
+      return verifyBackup(resolve(folder), output);
+    }
+    return withCore('keys verify', async (core) => {
       const progress = createProgress(output, systemClock);
       const tenantIds = await chosenTenants(core, flags.text('tenant'), wait);
       const { tenants, rows, faults } = await verifyKeys(
@@ -29,5 +48,16 @@ export const keysVerify: Command = {
       );
       output.say(`Tenants: ${tenants}. Rows opened: ${rows - faults}. Rows that do not open: ${faults}.`);
       return faults === 0 ? EXIT.ok : EXIT.failure;
-    }),
+    });
+  },
 };
+
+async function verifyBackup(folder: string, output: Output): Promise<number> {
+  const ring = await givenRootKeys(readConfig(), 'The seal of a backup is checked by the root key');
+  const progress = createProgress(output, systemClock);
+  const manifest = await checkBackup(folder, sealCheck(ring, { isUnsealedAccepted: false }), (bytes, total) =>
+    progress.show('Checking bytes', bytes, total),
+  );
+  output.say(`The seal and every sum fit: ${rowsIn(manifest)} rows of ${manifest.tables.length} tables.`);
+  return EXIT.ok;
+}

@@ -4,6 +4,7 @@ import { EXIT, ExitError } from '../kernel/exit.js';
 import { distribute, refuseWithoutCitus } from '../storage/distribute.js';
 import { migrate } from '../storage/migrate.js';
 import { openStorage } from '../storage/open-storage.js';
+import { examineOwner } from '../storage/owner-rights.js';
 import type { Command } from './command.js';
 import { sayWaiting } from './with-core.js';
 
@@ -19,8 +20,9 @@ export const migrateCommand: Command = {
   },
   run: async (flags, output) => {
     const isDistributing = wantsCitus(flags.text('distribute'));
+    const config = readConfig();
     const storage = await openStorage({
-      ...readConfig(),
+      ...config,
       command: 'strongroom migrate',
       log: () => {},
       onLost: () => {},
@@ -37,6 +39,9 @@ export const migrateCommand: Command = {
       if (isDistributing) await refuseWithoutCitus(storage.migration.owner);
       const applied = await migrate(storage.migration);
       output.say(applied.length === 0 ? 'The schema is up to date.' : `Applied: ${applied.join(', ')}.`);
+      // The embedded server's owner is the account it runs as, whoever reaches its socket.
+      const advice = config.databaseUrl === undefined ? [] : await examineOwner(storage.migration.owner);
+      for (const sentence of advice) output.say(`Warning: ${sentence}`);
       if (isDistributing) {
         const tables = await distribute(storage.migration.owner);
         output.say(tables.length === 0 ? 'All tables are distributed already.' : `Distributed: ${tables.join(', ')}.`);

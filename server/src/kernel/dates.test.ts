@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { formatDate, parseClientDate, parseDate } from './dates.js';
+import { formatDate, monthsBefore, parseClientDate, parseDate } from './dates.js';
 
 const EARLIEST = Date.parse('0001-01-01T00:00:00.000Z');
 const LATEST = Date.parse('9999-12-31T23:59:59.999Z');
@@ -186,4 +186,17 @@ test('an impossible month-first date is refused', () => {
     ['2/13/2024 9:30 AM +24:00', '2/13/2024 +02:00', '2/13/2024 9 AM', '12/31/9999 11:59 PM -00:01'],
     parseClientDate,
   );
+});
+
+test('so many months before is the same day and time, or the last day of a shorter month, also across years', () => {
+  for (const [from, months, to] of [
+    ['2041-02-15T12:34:56.789Z', 13, '2040-01-15T12:34:56.789Z'],
+    ['2027-03-31T00:00:00.000Z', 13, '2026-02-28T00:00:00.000Z'],
+    ['2025-03-29T23:59:59.999Z', 13, '2024-02-29T23:59:59.999Z'],
+    ['2024-01-31T00:00:00.001Z', 1, '2023-12-31T00:00:00.001Z'],
+    ['1970-01-31T06:00:00.000Z', 2, '1969-11-30T06:00:00.000Z'],
+    ['1969-12-31T06:00:00.000Z', 1, '1969-11-30T06:00:00.000Z'],
+  ] as const) {
+    assert.equal(new Date(monthsBefore(Date.parse(from), months)).toISOString(), to);
+  }
 });

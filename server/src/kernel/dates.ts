@@ -35,6 +35,15 @@ export function formatDate(ms: number): string {
   return `${day}T${time}.${Math.floor(milliseconds / 100)}${pad2(milliseconds % 100)}+00:00`;
 }
 
+/** The same day and time so many months earlier, or the last day of that month where it is shorter. */
+export function monthsBefore(ms: number, months: number): number {
+  const date = new Date(ms);
+  const [year, month] = [date.getUTCFullYear(), date.getUTCMonth() - months];
+  const daysInMonth = new Date(Date.UTC(year, month + 1, 0)).getUTCDate();
+  const day = Math.min(date.getUTCDate(), daysInMonth);
+  return Date.UTC(year, month, day) + (((ms % DAY_MS) + DAY_MS) % DAY_MS);
+}
+
 /**
  * Reads a complete ISO 8601 date or date-time as milliseconds since the epoch, or gives null. Basic and extended forms
  * may be mixed between date, time and offset, since each part says by itself which it is. A space before the offset

@@ -142,6 +142,36 @@ suite('what a start says about its login', () => {
     });
   });
 
+  for (const [give, word] of [
+    ['ALTER ROLE % CREATEROLE', /it has CREATEROLE\./],
+    ['ALTER ROLE % REPLICATION', /it has REPLICATION\./],
+    ['GRANT strongroom_app TO % WITH ADMIN OPTION', /it may hand roles on\./],
+    ['GRANT pg_read_all_data TO %', /it is a member of pg_read_all_data\./],
+    ['GRANT pg_execute_server_program, pg_write_server_files TO %', /of pg_execute_server_program and pg_write_server/],
+    ['GRANT CREATE ON SCHEMA public TO %', /it may create objects beside the tables\./],
+    ['GRANT CREATE ON SCHEMA public TO PUBLIC', /it may create objects beside the tables\./],
+    ['ALTER FUNCTION ensure_log_partitions OWNER TO %', /it owns the functions\./],
+  ] as const) {
+    test(`78 for a login after ${give}, which leads to more than it should have`, async () => {
+      await withDatabase({ make: 'NOINHERIT', isMigrated: true }, async (login, database) => {
+        const client = await connectAs({ ...beside.ownerTarget, database });
+        await client.query(give.replace('%', login));
+        const sentence = await refusal(login, database);
+        // What a role owns or was given in one database keeps it from being removed.
+        await client.query(`REASSIGN OWNED BY ${login} TO CURRENT_USER; DROP OWNED BY ${login}`);
+        await client.end();
+        assert.match(sentence, word);
+      });
+    });
+  }
+
+  test('78 for a login that may create schemas in the database, and with that extensions', async () => {
+    await withDatabase({ make: 'NOINHERIT', isMigrated: true }, async (login, database) => {
+      await beside.owner.query(`GRANT CREATE ON DATABASE ${database} TO ${login}`);
+      assert.match(await refusal(login, database), /it may create schemas\./);
+    });
+  });
+
   test('78 for a login that owns one table of many', async () => {
     await withDatabase({ make: 'NOINHERIT', isMigrated: true }, async (login, database) => {
       const client = await connectAs({ ...beside.ownerTarget, database });

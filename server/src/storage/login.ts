@@ -17,28 +17,53 @@ interface LoginFacts {
  * empty server there are none. A superuser has every other power too, and one reason is enough.
  */
 const FIND_LOGIN_FACTS = `
+  WITH login AS (SELECT oid, rolname, rolsuper, rolbypassrls, rolcreaterole, rolreplication FROM pg_roles WHERE rolname = session_user),
+  schema_of AS (SELECT relnamespace AS oid FROM pg_class WHERE relname = 'schema_migrations' AND relkind = 'r'),
+  may_become AS (SELECT p.rolname, p.rolsuper, p.rolbypassrls FROM pg_roles p, login r
+                 WHERE p.oid <> r.oid AND pg_has_role(r.oid, p.oid, 'MEMBER'))
   SELECT r.rolname::text AS login,
     CASE WHEN r.rolsuper THEN ARRAY['it is a superuser'] ELSE array_remove(ARRAY[
       CASE WHEN r.rolbypassrls THEN 'it has BYPASSRLS' END,
+      CASE WHEN r.rolcreaterole AND EXISTS (SELECT FROM schema_of) THEN 'it has CREATEROLE' END,
+      CASE WHEN r.rolreplication THEN 'it has REPLICATION' END,
       CASE WHEN EXISTS (SELECT FROM pg_roles w WHERE w.rolname IN ('strongroom_app', 'strongroom_system', 'strongroom_purge')
                         AND pg_has_role(r.oid, w.oid, 'USAGE')) THEN 'it inherits the working roles' END,
-      CASE WHEN EXISTS (SELECT FROM pg_roles p WHERE (p.rolsuper OR p.rolbypassrls) AND p.oid <> r.oid
-                        AND pg_has_role(r.oid, p.oid, 'MEMBER')) THEN 'it may become a role that can' END,
-      CASE WHEN EXISTS (SELECT FROM pg_class c JOIN pg_class m ON m.relnamespace = c.relnamespace
-                        WHERE m.relname = 'schema_migrations' AND m.relkind = 'r'
-                        AND c.relkind IN ('r', 'p') AND c.relrowsecurity
+      CASE WHEN EXISTS (SELECT FROM pg_auth_members m WHERE m.member = r.oid AND m.admin_option)
+        THEN 'it may hand roles on' END,
+      CASE WHEN EXISTS (SELECT FROM may_become WHERE rolsuper OR rolbypassrls) THEN 'it may become a role that can' END,
+      (SELECT 'it is a member of ' || string_agg(rolname, ' and ' ORDER BY rolname) FROM may_become
+       WHERE rolname = ANY ($1)),
+      CASE WHEN EXISTS (SELECT FROM schema_of) AND has_database_privilege(r.oid, current_database(), 'CREATE')
+        THEN 'it may create schemas' END,
+      CASE WHEN EXISTS (SELECT FROM schema_of s WHERE has_schema_privilege(r.oid, s.oid, 'CREATE'))
+        THEN 'it may create objects beside the tables' END,
+      CASE WHEN EXISTS (SELECT FROM schema_of s JOIN pg_proc p ON p.pronamespace = s.oid
+                        WHERE pg_has_role(r.oid, p.proowner, 'MEMBER')) THEN 'it owns the functions' END,
+      CASE WHEN EXISTS (SELECT FROM schema_of s JOIN pg_class c ON c.relnamespace = s.oid
+                        WHERE c.relkind IN ('r', 'p') AND c.relrowsecurity
                         AND pg_has_role(r.oid, c.relowner, 'MEMBER')) THEN 'it owns the tables' END
     ], NULL) END AS powers,
     EXISTS (SELECT FROM pg_database d WHERE d.datname = current_database()
             AND pg_has_role(r.oid, d.datdba, 'MEMBER')) AS "ownsDatabase",
-    EXISTS (SELECT FROM pg_class WHERE relname = 'schema_migrations' AND relkind = 'r') AS "hasSchema"
-  FROM pg_roles r WHERE r.rolname = session_user`;
+    EXISTS (SELECT FROM schema_of) AS "hasSchema"
+  FROM login r`;
+
+/** Roles every server has whose members read or write past the rights on tables, on the host too. */
+const SERVER_ROLES = [
+  'pg_create_subscription',
+  'pg_execute_server_program',
+  'pg_maintain',
+  'pg_read_all_data',
+  'pg_read_server_files',
+  'pg_write_all_data',
+  'pg_write_server_files',
+];
 
 const PLAIN = 'a plain login (CREATE ROLE strongroom LOGIN NOINHERIT)';
 
 /**
- * Refuses a login that could look past row-level security, because the second wall would be a painted one, and a
- * database nobody has migrated. In this order: what is wrong with the login is wrong after a migration too.
+ * Refuses a login that could look past row-level security, or become one that can, because the second wall would be a
+ * painted one, and a database nobody has migrated. In this order: what is wrong with the login is wrong after a migration too.
  */
 export async function refuseUnfitLogin(target: ConnectionTarget): Promise<void> {
   const { login, powers, ownsDatabase, hasSchema } = await examineLogin(target);
@@ -66,7 +91,7 @@ async function examineLogin(target: ConnectionTarget): Promise<LoginFacts> {
     throw storageUnavailable(new DriverFault(error));
   });
   try {
-    const { rows } = await client.query<LoginFacts>(FIND_LOGIN_FACTS);
+    const { rows } = await client.query<LoginFacts>(FIND_LOGIN_FACTS, [SERVER_ROLES]);
     if (rows[0] === undefined) throw new Error('the server does not list the role of this session');
     return rows[0];
   } catch (error) {

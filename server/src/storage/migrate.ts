@@ -6,6 +6,7 @@ import { DEFAULT_TIME_BOUNDS } from './connection.js';
 import { isOutage, sqlStateOf, translateDriverFault } from './faults.js';
 import type { Migration } from './migrations.js';
 import { readMigrations } from './migrations.js';
+import { withdrawPublicRights } from './owner-rights.js';
 import { takeSchema } from './schema-lock.js';
 
 export interface MigrateOptions {
@@ -48,6 +49,7 @@ export async function migrate(options: MigrateOptions): Promise<string[]> {
     const pending = pendingMigrations(migrations, applied.rows).filter(({ version }) => version <= upTo);
     if (pending.length > 0) await takeSchema(client);
     for (const migration of pending) await applyMigration(client, migration);
+    await withdrawPublicRights(client);
     await refuseMissingLogin(client, options);
     await admitLogin(client, options).catch((error: unknown) => {
       throw asAdmissionFault(error, options.login);

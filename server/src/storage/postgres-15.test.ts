@@ -59,12 +59,11 @@ test('on PostgreSQL 15 every migration applies, twice, and the API writes, reads
 
   assert.equal((await call('DELETE', '/tenants/self')).status, 204);
   assert.equal((await call('GET', '/tenants/self')).status, 401);
-  await eventually('the purge has removed every row of the deleted tenant', async () => {
-    const left = await owner.query(
-      'SELECT 1 FROM applications WHERE tenant_id = $1 UNION ALL SELECT 1 FROM logs WHERE tenant_id = $1',
-      [tenant.id],
-    );
+  await eventually('the purge has removed what the deleted tenant had', async () => {
+    const left = await owner.query('SELECT 1 FROM applications WHERE tenant_id = $1', [tenant.id]);
     return left.rows.length === 0;
   });
+  const logs = await owner.query('SELECT 1 FROM logs WHERE tenant_id = $1', [tenant.id]);
+  assert.ok(logs.rows.length > 0, 'its log stays');
   assert.equal((await app.call('GET', '/tenants/self', { key: kept.key })).status, 200);
 });

@@ -3,7 +3,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import { after, before, describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { freePort } from '@strongroom/parts/programs.js';
-import { SETTINGS } from '../config.js';
+import { readConfig, SETTINGS } from '../config.js';
 import { VERSION } from '../version.js';
 import type { TestApp } from './test-app.js';
 import { startTestApp } from './test-app.js';
@@ -139,6 +139,47 @@ describe('the deployment files', () => {
     }
   });
 
+  it('give the root key as a file, which only the service can read, and never as a variable', async () => {
+    const [compose, deployment] = await Promise.all([
+      textOf('compose.yaml'),
+      textOf(`${CHART}/templates/deployment.yaml`),
+    ]);
+    for (const text of [compose, deployment, await textOf(`${CHART}/templates/migration-job.yaml`)]) {
+      assert.doesNotMatch(text, /\bSTRONGROOM_ROOT_KEY\b/);
+    }
+    assert.match(compose, /STRONGROOM_ROOT_KEY_FILE: \/run\/secrets\/root\.key\n/);
+    assert.match(compose, /\nsecrets:\n {2}root\.key:\n {4}file: /);
+    assert.match(deployment, /name: STRONGROOM_ROOT_KEY_FILE, value: \/run\/strongroom\/root\.key /);
+    assert.match(deployment, /install, -m, "0400", \S+, \/run\/strongroom\/root\.key/);
+    // The secret itself is open to whoever mounts it, so that is the container that copies it, and no other.
+    assert.equal([...deployment.matchAll(/name: root-key-secret, mountPath/g)].length, 1);
+  });
+
+  it('trust nobody and declare no TLS by default in the chart, which says what to set', async () => {
+    const [values, notes, deployment] = await Promise.all([
+      textOf(`${CHART}/values.yaml`),
+      textOf(`${CHART}/templates/NOTES.txt`),
+      textOf(`${CHART}/templates/deployment.yaml`),
+    ]);
+    assert.match(values, /\ntrustedProxies: ""\n/);
+    assert.match(values, /\ntlsInFront: ""\n/);
+    assert.match(notes, /trustedProxies is empty: .* Set it to the addresses of your ingress alone/s);
+    assert.match(deployment, /value: \{\{ required "tlsInFront must be/);
+  });
+
+  it('start in production with what they set, as far as it is about ways in the clear', async () => {
+    const compose = await textOf('compose.yaml');
+    const node = variablesOf(compose.slice(0, compose.indexOf('\nservices:')));
+    const migrate = variablesOf(compose.slice(compose.indexOf('\n  migrate:'), compose.indexOf('\n  postgres:')));
+    // What the image sets, and what stands in the operator's own file.
+    const image = /STRONGROOM_HOST=(\S+)/.exec(await textOf('Dockerfile'))?.[1];
+    const own = { STRONGROOM_HOST: image, STRONGROOM_BOOTSTRAP_API_KEY: '' };
+    for (const env of [node, migrate]) assert.equal(readConfig({ ...env, ...own }).env, 'production');
+    for (const name of ['STRONGROOM_TLS_IN_FRONT', 'STRONGROOM_DATABASE_TLS', 'STRONGROOM_REDIS_TLS']) {
+      assert.throws(() => readConfig({ ...node, ...own, [name]: '' }), { exitCode: 78 }, name);
+    }
+  });
+
   it('probe paths that answer', async () => {
     const deployment = await textOf(`${CHART}/templates/deployment.yaml`);
     const paths = [...deployment.matchAll(/httpGet: \{ path: (\S+),/g)].map(([, path = '']) => path);
@@ -150,6 +191,12 @@ describe('the deployment files', () => {
     for (const path of UNTRIED) assert.match(await textOf(path), /Untried/, path);
   });
 });
+
+/** What a part of the compose file sets, with words in place of what the operator fills in. */
+function variablesOf(yaml: string): Record<string, string> {
+  const found = yaml.matchAll(/^ +(STRONGROOM_[A-Z_]+): "?([^"\n]+)"?$/gm);
+  return Object.fromEntries([...found].map(([, name, value = '']) => [name, value.replaceAll(/\$\{[^}]*\}/g, 'word')]));
+}
 
 const PAIRS: Readonly<Record<string, string>> = { ')': '(', ']': '[', '}': '{' };
 

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import pg from 'pg';
 import type { ConnectionTarget } from '../storage/connection.js';
 import { migrate } from '../storage/migrate.js';
+import { withdrawPublicRights } from '../storage/owner-rights.js';
 import { sharedServer } from './shared-server.js';
 
 export interface TestDatabase {
@@ -35,6 +36,8 @@ export async function createTestDatabase(): Promise<TestDatabase> {
   const owner = new pg.Client({ host: socketDir, port, user: OWNER, database });
   owner.on('error', () => {});
   await owner.connect();
+  // Rights on a database are not copied with its template.
+  await withdrawPublicRights(owner);
 
   async function asOwner(name: string, act: (client: pg.Client) => Promise<void>): Promise<void> {
     const client = new pg.Client({ host: socketDir, port, user: OWNER, database: name });

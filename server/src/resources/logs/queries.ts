@@ -126,3 +126,20 @@ export async function countLogs(tx: TenantTx, filter: LogFilter): Promise<number
   const [row] = await tx.run(count, [...values, ...(isByIdAlone ? [ENTITY_TYPE_VALUES] : [])]);
   return Number(row?.total ?? 0);
 }
+
+const LIST_LOGS_IN_ORDER = statement<LogRow>(
+  'list_logs_in_order',
+  `SELECT ${COLUMNS} FROM logs
+   WHERE tenant_id = $1 AND created_at >= $2 AND (created_at, id) > ($2, $3) AND created_at <= $4
+   ORDER BY created_at, id LIMIT $5`,
+);
+
+/** Rows oldest first, those after a row up to a moment: the cost of a page does not depend on how many came before. */
+export async function listLogsInOrder(
+  tx: TenantTx,
+  after: { readonly atMs: number; readonly id: string },
+  untilMs: number,
+  limit: number,
+): Promise<LogRow[]> {
+  return tx.run(LIST_LOGS_IN_ORDER, [tx.tenantId, new Date(after.atMs), after.id, new Date(untilMs), limit]);
+}

@@ -65,7 +65,8 @@ function instantOf(given: string | undefined): number | undefined {
   return given === undefined ? undefined : (parseDate(given) ?? undefined);
 }
 
-function bodyOf(row: LogRow, withDetails: boolean): LogBody {
+/** With details everything that is stored. */
+export function bodyOf(row: LogRow, withDetails: boolean): LogBody {
   return {
     tenant_id: row.tenant_id,
     ...(row.actor_id !== null && { actor_id: row.actor_id }),

@@ -1,6 +1,6 @@
-export { purgeOneBatch } from './purge.js';
-export type { TenantRow } from './queries.js';
-export { findTenantById, hasAnyUser, isUser, listTenants } from './queries.js';
+export { eraseLogsEarly, LOGS_KEPT_MONTHS, purgeOneBatch } from './purge.js';
+export type { DeletedTenant, TenantFate, TenantRow } from './queries.js';
+export { findTenantById, findTenantFate, hasAnyUser, isUser, listDeletedTenants, listTenants } from './queries.js';
 export { tenantRoutes } from './routes.js';
 export { TenantBody } from './schema.js';
 export type { NewTenant, Tenants } from './service.js';

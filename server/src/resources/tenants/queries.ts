@@ -63,7 +63,8 @@ export async function updateTenant(
 
 const MARK_TENANT_DELETED = statement<{ id: string }>(
   'mark_tenant_deleted',
-  'UPDATE tenants SET deleted_at = $2 WHERE id = $1 AND deleted_at IS NULL RETURNING id',
+  // The row stays as a tombstone as long as the log does; what people wrote into it does not.
+  `UPDATE tenants SET deleted_at = $2, name = '(deleted)' WHERE id = $1 AND deleted_at IS NULL RETURNING id`,
 );
 
 export async function markTenantDeleted(tx: TenantTx, atMs: number): Promise<boolean> {
@@ -120,23 +121,72 @@ export interface DeletedTenant {
   readonly deleted_at: Date;
 }
 
+const BEFORE_ALL: DeletedTenant = { id: '00000000-0000-0000-0000-000000000000', deleted_at: new Date(0) };
+
+const LIST_TENANTS_TO_PURGE = statement<DeletedTenant>(
+  'list_tenants_to_purge',
+  `SELECT id, deleted_at FROM tenants
+   WHERE deleted_at IS NOT NULL AND purged_at IS NULL AND (deleted_at, id) > ($1, $2)
+   ORDER BY deleted_at, id LIMIT $3`,
+);
+
+/** Deleted tenants that may still have more than their log. */
+export async function listTenantsToPurge(
+  tx: SystemTx,
+  after: DeletedTenant = BEFORE_ALL,
+  limit: number,
+): Promise<DeletedTenant[]> {
+  return tx.run(LIST_TENANTS_TO_PURGE, [after.deleted_at, after.id, limit]);
+}
+
+const LIST_PURGED_TENANTS = statement<DeletedTenant>(
+  'list_purged_tenants',
+  `SELECT id, deleted_at FROM tenants
+   WHERE purged_at IS NOT NULL AND deleted_at <= $1 AND (deleted_at, id) > ($2, $3)
+   ORDER BY deleted_at, id LIMIT $4`,
+);
+
+/** Tombstones of tenants that were deleted by then and have nothing left but their log. */
+export async function listPurgedTenants(
+  tx: SystemTx,
+  deletedUntilMs: number,
+  after: DeletedTenant = BEFORE_ALL,
+  limit: number,
+): Promise<DeletedTenant[]> {
+  return tx.run(LIST_PURGED_TENANTS, [new Date(deletedUntilMs), after.deleted_at, after.id, limit]);
+}
+
 const LIST_DELETED_TENANTS = statement<DeletedTenant>(
   'list_deleted_tenants',
   `SELECT id, deleted_at FROM tenants WHERE deleted_at IS NOT NULL AND (deleted_at, id) > ($1, $2)
    ORDER BY deleted_at, id LIMIT $3`,
 );
 
-const BEFORE_ALL: DeletedTenant = { id: '00000000-0000-0000-0000-000000000000', deleted_at: new Date(0) };
-
+/** Every tombstone there is, for the operator. */
 export async function listDeletedTenants(
   tx: SystemTx,
-  after: DeletedTenant | undefined,
+  after: DeletedTenant = BEFORE_ALL,
   limit: number,
 ): Promise<DeletedTenant[]> {
-  return tx.run(LIST_DELETED_TENANTS, [(after ?? BEFORE_ALL).deleted_at, (after ?? BEFORE_ALL).id, limit]);
+  return tx.run(LIST_DELETED_TENANTS, [after.deleted_at, after.id, limit]);
 }
 
-/** Tables of tenant data in an order that respects their references. */
+export interface TenantFate {
+  readonly deleted_at: Date | null;
+  readonly purged_at: Date | null;
+}
+
+const FIND_TENANT_FATE = statement<TenantFate>(
+  'find_tenant_fate',
+  'SELECT deleted_at, purged_at FROM tenants WHERE id = $1',
+);
+
+/** Of a tenant that lives, or was deleted and has a log left. */
+export async function findTenantFate(tx: SystemTx, id: string): Promise<TenantFate | undefined> {
+  return (await tx.run(FIND_TENANT_FATE, [id]))[0];
+}
+
+/** Tables of tenant data in an order that respects their references. The log is not among them: it is kept longer. */
 export const PURGED_TABLES = [
   'tokens',
   'token_terms',
@@ -150,13 +200,12 @@ export const PURGED_TABLES = [
   'api_keys',
   'applications',
   'tenant_keys',
-  'logs',
 ] as const;
 
-export type PurgedTable = (typeof PURGED_TABLES)[number];
+export type PurgedTable = (typeof PURGED_TABLES)[number] | 'logs';
 
 const DELETE_BATCH = Object.fromEntries(
-  PURGED_TABLES.map((table) => [
+  [...PURGED_TABLES, 'logs'].map((table) => [
     table,
     // A partitioned table's rows are told apart by table and place. Each part is asked for the places alone: a join would be
     // planned anew by what the server believes about the table, and read all of the tenant's rows for every batch.
@@ -192,8 +241,36 @@ export async function deleteBatch(tx: PurgeTx, table: PurgedTable, limit: number
   return (await tx.run(batch, [tx.tenantId, limit]))[0]?.removed ?? 0;
 }
 
+const HAS_LOGS = statement<{ has_logs: boolean }>(
+  'has_logs',
+  'SELECT EXISTS (SELECT FROM logs WHERE tenant_id = $1) AS has_logs',
+);
+
+export async function hasLogs(tx: PurgeTx): Promise<boolean> {
+  return (await tx.run(HAS_LOGS, [tx.tenantId]))[0]?.has_logs === true;
+}
+
+const MARK_TENANT_PURGED = statement<never>(
+  'mark_tenant_purged',
+  'UPDATE tenants SET purged_at = $2 WHERE id = $1 AND deleted_at IS NOT NULL',
+);
+
+export async function markTenantPurged(tx: PurgeTx, atMs: number): Promise<void> {
+  await tx.run(MARK_TENANT_PURGED, [tx.tenantId, new Date(atMs)]);
+}
+
 const DELETE_TENANT = statement<never>('purge_tenant', 'DELETE FROM tenants WHERE id = $1 AND deleted_at IS NOT NULL');
 
 export async function deleteTenantRow(tx: PurgeTx): Promise<void> {
   await tx.run(DELETE_TENANT, [tx.tenantId]);
+}
+
+const DELETE_TOMBSTONE = statement<never>(
+  'purge_tombstone',
+  'DELETE FROM tenants WHERE id = $1 AND purged_at IS NOT NULL',
+);
+
+/** Only where everything but the log was gone before. */
+export async function deleteTombstone(tx: PurgeTx): Promise<void> {
+  await tx.run(DELETE_TOMBSTONE, [tx.tenantId]);
 }

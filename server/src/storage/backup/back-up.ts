@@ -18,6 +18,7 @@ import {
 import type { Manifest, TableRecord } from './manifest.js';
 import { columnsOf } from './manifest.js';
 import { asOwner, LOCAL_SETTINGS } from './owner-connection.js';
+import type { SealManifest } from './seal.js';
 import type { Watch } from './watch.js';
 import { createTally } from './watch.js';
 
@@ -26,6 +27,7 @@ export interface BackUpOptions extends Watch {
   readonly folder: string;
   readonly productVersion: string;
   readonly nowMs: number;
+  readonly sealManifest: SealManifest;
 }
 
 /** Writes every table as it is at one moment, while others go on writing. Gives what is in the folder then. */
@@ -33,8 +35,8 @@ export async function backUp(options: BackUpOptions): Promise<Manifest> {
   const { folder } = options;
   await openEmptyFolder(folder);
   try {
-    const manifest = await asOwner(options.owner, (client) => copyAll(client, options));
-    await writeManifest(folder, manifest);
+    const { manifest, seal } = await asOwner(options.owner, (client) => copyAll(client, options));
+    await writeManifest(folder, manifest, seal);
     await releaseFolder(folder);
     return manifest;
   } catch (error) {
@@ -43,7 +45,12 @@ export async function backUp(options: BackUpOptions): Promise<Manifest> {
   }
 }
 
-async function copyAll(client: pg.Client, options: BackUpOptions): Promise<Manifest> {
+interface Copied {
+  readonly manifest: Manifest;
+  readonly seal: (text: string) => string;
+}
+
+async function copyAll(client: pg.Client, options: BackUpOptions): Promise<Copied> {
   await holdSchema(client);
   // Before and after the snapshot: one that is at work at that moment cannot have begun and ended in between.
   const wasChanging = await isRootKeyChanging(client);
@@ -66,6 +73,7 @@ async function copyAll(client: pg.Client, options: BackUpOptions): Promise<Manif
   await refuseHiddenRows(client);
   const isChanging = (await isRootKeyChanging(client)) || wasChanging;
   const [rootKeyId, logMonths] = [await findRootKeyId(client), await listLogMonths(client)];
+  const seal = options.sealManifest(rootKeyId);
   const rowsExpected = tables.reduce((sum, table) => sum + table.rowsExpected, 0);
   const records: TableRecord[] = [];
   const tally = createTally(options, rowsExpected);
@@ -74,13 +82,16 @@ async function copyAll(client: pg.Client, options: BackUpOptions): Promise<Manif
   const { productVersion, nowMs } = options;
   const createdAt = new Date(nowMs).toISOString();
   return {
-    productVersion,
-    createdAt,
-    rootKeyId,
-    isRootKeyChanging: isChanging,
-    migrations,
-    logMonths,
-    tables: records,
+    seal,
+    manifest: {
+      productVersion,
+      createdAt,
+      rootKeyId,
+      isRootKeyChanging: isChanging,
+      migrations,
+      logMonths,
+      tables: records,
+    },
   };
 }
 

@@ -6,6 +6,7 @@ import { cp, readdir, readFile, rm, truncate, writeFile } from 'node:fs/promises
 import { join } from 'node:path';
 import { after, afterEach, before, beforeEach, describe, it } from 'node:test';
 import { EXIT, ExitError } from '../../kernel/exit.js';
+import { ANY_SEAL } from '../../testing/any-seal.js';
 import type { Settings } from '../../testing/command-runner.js';
 import { ending, launch, runCommand, succeed, urlOf } from '../../testing/command-runner.js';
 import type { EmptyDatabase } from '../../testing/empty-database.js';
@@ -95,27 +96,49 @@ describe('a backup that goes wrong, and a restore that does', () => {
   it('of several backups into one folder at the same moment one is whole, and the others are refused and touch nothing', async () => {
     const folder = path('shared');
     const taken = Array.from({ length: 3 }, () =>
-      backUp({ owner: app.db.ownerTarget, folder, productVersion: '0.0.0', nowMs: 0, ...quietly }),
+      backUp({
+        owner: app.db.ownerTarget,
+        folder,
+        productVersion: '0.0.0',
+        nowMs: 0,
+        sealManifest: ANY_SEAL.sealManifest,
+        ...quietly,
+      }),
     );
     const outcomes = await Promise.allSettled(taken);
     assert.deepEqual(outcomes.map(({ status }) => status).sort(), ['fulfilled', 'rejected', 'rejected']);
     for (const outcome of outcomes)
       if (outcome.status === 'rejected') assert.match(String(outcome.reason), /invalid|empty/);
-    await checkBackup(folder, () => {});
-    const names = (await readdir(folder)).filter((name) => !/\.copy\.gz$|^manifest\.json$|^SHA256SUMS$/.test(name));
+    await checkBackup(folder, ANY_SEAL.checkSeal, () => {});
+    const names = (await readdir(folder)).filter(
+      (name) => !/\.copy\.gz$|^manifest\.(json|seal)$|^SHA256SUMS$/.test(name),
+    );
     assert.deepEqual(names, []);
   });
 
   it('a file that cannot be made in the middle ends the backup with a sentence, and nothing stays', async () => {
     const folder = path('obstructed');
     const obstruct = (): void => writeFileSync(join(folder, 'tokens.copy.gz.unfinished'), '');
-    const options = { ...quietly, onProgress: obstruct, owner: app.db.ownerTarget, productVersion: '0.0.0', nowMs: 0 };
+    const options = {
+      ...quietly,
+      onProgress: obstruct,
+      owner: app.db.ownerTarget,
+      productVersion: '0.0.0',
+      nowMs: 0,
+      sealManifest: ANY_SEAL.sealManifest,
+    };
     await assert.rejects(backUp({ ...options, folder }), /tokens\.copy\.gz cannot be used \(EEXIST\)/);
     assert.deepEqual(await readdir(folder), []);
   });
 
   it('78 for a login that does not own the schema, in a sentence, and no file stays', async () => {
-    const options = { ...quietly, owner: app.db.target, productVersion: '0.0.0', nowMs: 0 };
+    const options = {
+      ...quietly,
+      owner: app.db.target,
+      productVersion: '0.0.0',
+      nowMs: 0,
+      sealManifest: ANY_SEAL.sealManifest,
+    };
     await assert.rejects(backUp({ ...options, folder: path('not-ours') }), (error: unknown) => {
       assert.ok(error instanceof ExitError && error.exitCode === EXIT.configuration, String(error));
       assert.match(error.message, /does not own the schema/);
@@ -131,11 +154,11 @@ describe('a backup that goes wrong, and a restore that does', () => {
       await eventually(`${name} is there`, () => existsSync(join(folder, name)), 60_000);
       await killed(child);
       if (existsSync(join(folder, 'manifest.json'))) {
-        const { tables } = await checkBackup(folder, () => {});
+        const { tables } = await checkBackup(folder, ANY_SEAL.checkSeal, () => {});
         assert.ok((tables.find((table) => table.name === 'logs')?.rows ?? 0) >= LOG_ROWS, name);
       } else
         await assert.rejects(
-          checkBackup(folder, () => {}),
+          checkBackup(folder, ANY_SEAL.checkSeal, () => {}),
           isDamage,
           name,
         );
@@ -237,7 +260,7 @@ describe('a backup that goes wrong, and a restore that does', () => {
       await cp(path('whole'), folder, { recursive: true });
       await spoil(folder);
       await assert.rejects(
-        checkBackup(folder, () => {}),
+        checkBackup(folder, ANY_SEAL.checkSeal, () => {}),
         (error: unknown) => {
           assert.ok(error instanceof ExitError, `${name}: ${String(error)}`);
           assert.match(error.message, sentence, name);
@@ -258,7 +281,7 @@ describe('a backup that goes wrong, and a restore that does', () => {
   it('rows that differ from what was checked are noticed while loading, and nothing stays', async () => {
     const folder = path('swapped');
     await cp(path('whole'), folder, { recursive: true });
-    const manifest = await checkBackup(folder, () => {});
+    const manifest = await checkBackup(folder, ANY_SEAL.checkSeal, () => {});
     await cp(join(folder, 'tenants.copy.gz'), join(folder, 'users.copy.gz'));
     const migration = { owner: empty.ownerTarget, login: LOGIN, createLogin: false };
     await assert.rejects(restore({ migration, folder, manifest, ...quietly }));
@@ -268,7 +291,7 @@ describe('a backup that goes wrong, and a restore that does', () => {
   it('78 for a database that holds anything, by one row of one table, and it stays as it is', async () => {
     const migration = { owner: empty.ownerTarget, login: LOGIN, createLogin: false };
     await migrate(migration);
-    const manifest = await checkBackup(path('whole'), () => {});
+    const manifest = await checkBackup(path('whole'), ANY_SEAL.checkSeal, () => {});
     await empty.owner.query(`INSERT INTO users VALUES (gen_random_uuid(), NULL, now())`);
     await assert.rejects(restore({ migration, folder: path('whole'), manifest, ...quietly }), (error: unknown) => {
       assert.ok(error instanceof ExitError && error.exitCode === EXIT.configuration);
@@ -284,7 +307,14 @@ describe('a backup that goes wrong, and a restore that does', () => {
     const owner = empty.ownerTarget;
     await migrate({ owner, login: LOGIN, createLogin: false, upTo: older });
     await empty.owner.query(`INSERT INTO users VALUES (gen_random_uuid(), 'a\\b', now())`);
-    const old = { owner, folder: path('older'), productVersion: '0.1.0', nowMs: 0, ...quietly };
+    const old = {
+      owner,
+      folder: path('older'),
+      productVersion: '0.1.0',
+      nowMs: 0,
+      sealManifest: ANY_SEAL.sealManifest,
+      ...quietly,
+    };
     const manifest = await backUp(old);
     assert.equal(manifest.migrations.length, older);
     const other = await createEmptyDatabase(app.db);
@@ -302,7 +332,7 @@ describe('a backup that goes wrong, and a restore that does', () => {
   });
 
   it('stopped while it loads, nothing stays, and nobody sees a table without its walls', async () => {
-    const manifest = await checkBackup(path('whole'), () => {});
+    const manifest = await checkBackup(path('whole'), ANY_SEAL.checkSeal, () => {});
     const migration = { owner: empty.ownerTarget, login: LOGIN, createLogin: false };
     let asked = 0;
     const shouldStop = (): boolean => {

@@ -9,13 +9,16 @@ import { validationFailed } from '../../kernel/errors.js';
 import { EXIT, ExitError } from '../../kernel/exit.js';
 import type { Manifest, TableRecord } from './manifest.js';
 import { damaged, fileNameOf, manifestText, parseManifest } from './manifest.js';
+import type { CheckSeal } from './seal.js';
 
 export const MANIFEST_NAME = 'manifest.json';
 /** In the form of `sha256sum`, so that a backup can be checked without this program. */
 export const SUMS_NAME = 'SHA256SUMS';
+export const SEAL_NAME = 'manifest.seal';
 const OWNER_ONLY_FILE = 0o600;
 const OWNER_ONLY_FOLDER = 0o700;
 const MANIFEST_BYTES_MAX = 1_048_576;
+const SEAL_BYTES_MAX = 1_024;
 const LINE_FEED = 10;
 /** There while a backup is being written: whoever made it has the folder. */
 const CLAIM_NAME = 'backup.unfinished';
@@ -75,20 +78,25 @@ export async function writeTable(
 }
 
 /** The manifest is the last file to get its name: without it the rest is no backup. */
-export async function writeManifest(folder: string, manifest: Manifest): Promise<void> {
+export async function writeManifest(folder: string, manifest: Manifest, seal: (text: string) => string): Promise<void> {
   const text = manifestText(manifest);
   const sums = [
     ...manifest.tables.map((table) => `${table.sha256}  ${fileNameOf(table)}\n`),
     `${createHash('sha256').update(text).digest('hex')}  ${MANIFEST_NAME}\n`,
   ].join('');
   await writeFileWhole(join(folder, SUMS_NAME), (sink) => sink([Buffer.from(sums)]));
+  await writeFileWhole(join(folder, SEAL_NAME), (sink) => sink([Buffer.from(seal(text))]));
   await writeFileWhole(join(folder, MANIFEST_NAME), (sink) => sink([Buffer.from(text)]));
   await syncFolder(dirname(folder));
 }
 
 /** Reads and proves everything before anybody acts on it. */
-export async function checkFolder(folder: string, onBytes: (done: number, total: number) => void): Promise<Manifest> {
-  const manifest = await readManifest(folder);
+export async function checkFolder(
+  folder: string,
+  checkSeal: CheckSeal,
+  onBytes: (done: number, total: number) => void,
+): Promise<Manifest> {
+  const manifest = await readManifest(folder, checkSeal);
   const total = manifest.tables.reduce((sum, { bytes }) => sum + bytes, 0);
   const expected = [MANIFEST_NAME, SUMS_NAME, ...manifest.tables.map(fileNameOf)];
   const present = new Set(await readdir(folder));
@@ -138,7 +146,8 @@ export async function readTable(
   if (hash.digest('hex') !== table.sha256) throw damaged(`${fileNameOf(table)} was altered while it was read`);
 }
 
-async function readManifest(folder: string): Promise<Manifest> {
+/** Nothing of it is believed before its seal: who can write here could also have written the sums. */
+async function readManifest(folder: string, checkSeal: CheckSeal): Promise<Manifest> {
   try {
     const path = join(folder, MANIFEST_NAME);
     if ((await stat(path)).size > MANIFEST_BYTES_MAX) throw damaged();
@@ -146,10 +155,22 @@ async function readManifest(folder: string): Promise<Manifest> {
     const sums = await readFile(join(folder, SUMS_NAME), 'utf8');
     const sum = createHash('sha256').update(text).digest('hex');
     if (!sums.split('\n').includes(`${sum}  ${MANIFEST_NAME}`)) throw damaged(`${MANIFEST_NAME} was altered`);
+    checkSeal(text, await readSeal(folder));
     return parseManifest(text);
   } catch (error) {
     if (codeOf(error) === 'ENOENT') throw damaged(`${MANIFEST_NAME} or ${SUMS_NAME} is missing from ${folder}`);
     throw fileFault(folder, error);
+  }
+}
+
+async function readSeal(folder: string): Promise<string | undefined> {
+  const path = join(folder, SEAL_NAME);
+  try {
+    if ((await stat(path)).size > SEAL_BYTES_MAX) throw damaged(`${SEAL_NAME} is too large`);
+    return await readFile(path, 'utf8');
+  } catch (error) {
+    if (codeOf(error) === 'ENOENT') return undefined;
+    throw error;
   }
 }
 

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { gzipSync } from 'node:zlib';
 import { EXIT, ExitError } from '../../kernel/exit.js';
+import { ANY_SEAL } from '../../testing/any-seal.js';
 import type { EmptyDatabase } from '../../testing/empty-database.js';
 import { createEmptyDatabase } from '../../testing/empty-database.js';
 import type { TestApp } from '../../testing/test-app.js';
@@ -32,7 +33,14 @@ describe('a backup whose sums are right and whose content is not', () => {
     scratch = await makeScratch();
     empty = await createEmptyDatabase(app.db);
     const folder = join(scratch.path, 'whole');
-    await backUp({ owner: app.db.ownerTarget, folder, productVersion: '0.0.0', nowMs: 0, ...quietly });
+    await backUp({
+      owner: app.db.ownerTarget,
+      folder,
+      productVersion: '0.0.0',
+      nowMs: 0,
+      sealManifest: ANY_SEAL.sealManifest,
+      ...quietly,
+    });
   });
   after(async () => {
     await empty.drop();
@@ -64,7 +72,7 @@ describe('a backup whose sums are right and whose content is not', () => {
   async function refusalOf(folder: string): Promise<string> {
     const migration = { owner: empty.ownerTarget, login: 'strongroom', createLogin: false };
     try {
-      const manifest = await checkBackup(folder, () => {});
+      const manifest = await checkBackup(folder, ANY_SEAL.checkSeal, () => {});
       await restore({ migration, folder, manifest, ...quietly });
     } catch (error) {
       assert.ok(error instanceof ExitError && error.exitCode === EXIT.failure, String(error));

@@ -10,6 +10,7 @@ import { startTcpProxy } from '@strongroom/parts/tcp-proxy.js';
 import { EXIT, ExitError } from '../../kernel/exit.js';
 import { newId } from '../../kernel/ids.js';
 import { Secret } from '../../kernel/secret.js';
+import { ANY_SEAL } from '../../testing/any-seal.js';
 import { startMigratedServer } from '../../testing/server-part.js';
 import { backUp } from './back-up.js';
 import { checkBackup, restore } from './restore.js';
@@ -34,6 +35,7 @@ suite('the end of a restore', { skip: unless(findPostgres(), 'PostgreSQL from pa
       folder,
       productVersion: 'test',
       nowMs: 0,
+      sealManifest: ANY_SEAL.sealManifest,
       onProgress: () => {},
       shouldStop: () => false,
     });
@@ -59,7 +61,14 @@ suite('the end of a restore', { skip: unless(findPostgres(), 'PostgreSQL from pa
     await gone.close();
     const watch = { onProgress: () => {}, shouldStop: () => false };
     const other = join(folder, '..', 'of-several');
-    const manifest = await backUp({ owner: several(), folder: other, productVersion: 'test', nowMs: 0, ...watch });
+    const manifest = await backUp({
+      owner: several(),
+      folder: other,
+      productVersion: 'test',
+      nowMs: 0,
+      sealManifest: ANY_SEAL.sealManifest,
+      ...watch,
+    });
     const migration = { owner: several('several_hosts'), login: 'strongroom', createLogin: false };
     await restore({ migration, folder: other, manifest, ...watch });
     assert.equal(await usersIn('several_hosts'), USERS);
@@ -79,7 +88,7 @@ suite('the end of a restore', { skip: unless(findPostgres(), 'PostgreSQL from pa
     const told = await restore({
       migration: { owner: { url }, login: 'strongroom', createLogin: false },
       folder,
-      manifest: await checkBackup(folder, () => {}),
+      manifest: await checkBackup(folder, ANY_SEAL.checkSeal, () => {}),
       onProgress: () => {},
       shouldStop: () => false,
     }).then(

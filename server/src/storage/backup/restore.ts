@@ -10,15 +10,17 @@ import { countRows, findTableWithRows, listMigrations, listTables } from './cata
 import type { Manifest, TableRecord } from './manifest.js';
 import { columnsOf, damaged, refuseForeignSchema, rowsIn } from './manifest.js';
 import { asOwner, LOCAL_SETTINGS } from './owner-connection.js';
+import type { CheckSeal } from './seal.js';
 import type { Watch } from './watch.js';
 import { createTally } from './watch.js';
 
 /** Looks at the whole folder, and at nothing else. Throws unless it can be restored by this release. */
 export async function checkBackup(
   folder: string,
+  checkSeal: CheckSeal,
   onProgress: (bytes: number, total: number) => void,
 ): Promise<Manifest> {
-  const manifest = await checkFolder(folder, onProgress);
+  const manifest = await checkFolder(folder, checkSeal, onProgress);
   refuseForeignSchema(manifest, await readMigrations());
   return manifest;
 }

@@ -1,0 +1,33 @@
+import { validationFailed } from '../kernel/errors.js';
+import { EXIT } from '../kernel/exit.js';
+import { eraseLogsEarly } from '../resources/tenants/index.js';
+import { createProcessLog } from '../telemetry/process-log.js';
+import type { Command } from './command.js';
+import { knownFate } from './tenant-fate.js';
+import { withCore } from './with-core.js';
+
+export const logsPurge: Command = {
+  name: 'logs purge',
+  summary: 'Erase the log of a deleted Tenant before its time',
+  flags: {
+    tenant: { type: 'string', placeholder: 'tenant id', about: 'Tenant that was deleted', isRequired: true },
+  },
+  run: (flags, output) =>
+    withCore('logs purge', async ({ database }) => {
+      const { tenantId, deleted_at } = await knownFate(database, flags.text('tenant'));
+      if (deleted_at === null) {
+        throw validationFailed({ tenant: ['is a Tenant that lives: its log is not erased by hand'] });
+      }
+      // A line of the security log, on standard error because this is no service: collect it with the service's own.
+      const log = createProcessLog({ level: 'info', destination: { write: (line) => output.say(line.trimEnd()) } });
+      log.security.warn({ event: 'logs_purge_asked', tenantId }, 'the log of a deleted tenant is being erased');
+      let entries = 0;
+      for (;;) {
+        const erased = await eraseLogsEarly(database, tenantId);
+        if (erased === 0) break;
+        entries += erased;
+      }
+      log.security.warn({ event: 'logs_purged', tenantId, entries }, 'the log of a deleted tenant was erased');
+      return EXIT.ok;
+    }),
+};

@@ -1,0 +1,14 @@
+import { isIPv4 } from 'node:net';
+
+const MAPPED = '::ffff:';
+
+/**
+ * Whether a host of a setting is this machine alone. Told by what is written and not by what it resolves to, which may be
+ * another thing tomorrow; a spelling that is not known counts as another machine.
+ */
+export function isLoopback(host: string): boolean {
+  const name = host.toLowerCase().replace(/^\[(.*)\]$/, '$1');
+  if (name === 'localhost' || name === '::1') return true;
+  const address = name.startsWith(MAPPED) ? name.slice(MAPPED.length) : name;
+  return isIPv4(address) && address.startsWith('127.');
+}
