@@ -7,11 +7,13 @@ import { createGather } from './bulk.js';
 import type { ConnectionTarget, TimeBounds } from './connection.js';
 import { DEFAULT_TIME_BOUNDS, openScope, runStatement } from './connection.js';
 import {
+  answerIn,
   DriverFault,
   isAftermath,
   isHostLost,
   isNameLost,
   isPlainError,
+  mayBeOneCallers,
   outcomeUnknown,
   sqlStateOf,
   translateDriverFault,
@@ -132,7 +134,7 @@ export function createDatabase(options: DatabaseOptions): Database {
     const found = (async () => work(ask))();
     isAsking = false;
     // Nothing was changed, so nobody has to know how it ended; it gives the connection back.
-    commit(client, () => readers.doubt(client)).catch(() => {});
+    commit(client, () => readers.doubt(client), found).catch(() => {});
     try {
       const result = await found;
       await opened;
@@ -156,11 +158,9 @@ export function createDatabase(options: DatabaseOptions): Database {
         const outcomes = await Promise.allSettled(
           members.map(({ tenantId, work }) => work({ kind: 'tenant', tenantId, lane, run, gather })),
         );
-        const index = outcomes.findIndex((outcome) => outcome.status === 'rejected' && !isAftermath(outcome.reason));
         return outcomes.map((outcome) => {
           if (outcome.status === 'fulfilled') return outcome.value;
-          const culprit = outcomes[index];
-          throw new MemberFailure(index, culprit?.status === 'rejected' ? culprit.reason : outcome.reason);
+          throw failureIn(outcomes, outcome.reason);
         });
       },
       true,
@@ -247,6 +247,18 @@ export function createDatabase(options: DatabaseOptions): Database {
   };
 }
 
+/** Which member is to blame; where several failed by one statement that they share, nobody knows. */
+function failureIn(outcomes: readonly PromiseSettledResult<unknown>[], otherwise: unknown): unknown {
+  const index = outcomes.findIndex((outcome) => outcome.status === 'rejected' && !isAftermath(outcome.reason));
+  const culprit = outcomes[index];
+  if (culprit?.status !== 'rejected') return new MemberFailure(index, otherwise);
+  const answer = answerIn(culprit.reason);
+  const isShared = outcomes.some(
+    (outcome, n) => n !== index && outcome.status === 'rejected' && answerIn(outcome.reason) === answer,
+  );
+  return isShared && mayBeOneCallers(culprit.reason) ? culprit.reason : new MemberFailure(index, culprit.reason);
+}
+
 /** A constraint or a conflict, found before a commit is written. */
 const UNDONE = /^(23|40)/;
 
@@ -266,7 +278,8 @@ function failureOf(error: unknown, opened: Promise<unknown>): Promise<unknown> {
   );
 }
 
-async function commit(client: pg.PoolClient, onLost: () => void): Promise<void> {
+/** `asked` is what the transaction was for, where the COMMIT was sent before it was known how that ends. */
+async function commit(client: pg.PoolClient, onLost: () => void, asked?: Promise<unknown>): Promise<void> {
   let done: pg.QueryResult;
   try {
     done = await client.query('COMMIT');
@@ -278,9 +291,19 @@ async function commit(client: pg.PoolClient, onLost: () => void): Promise<void> 
   }
   // The server answers a COMMIT of a failed transaction with ROLLBACK, and that is not an error.
   const isCommitted = done.command === 'COMMIT';
-  // What failed may be the connection's doing, such as a name it does not know; it happens rarely enough to make another.
-  client.release(!isCommitted);
+  // What failed may be the connection's doing, such as a name it does not know. What is wrong with the statement is not.
+  const isWellAsItIs = isCommitted || (asked !== undefined && (await isRefusedStatement(asked)));
+  client.release(!isWellAsItIs);
   if (!isCommitted) throw new Error(`transaction ended with ${done.command}`);
+}
+
+async function isRefusedStatement(asked: Promise<unknown>): Promise<boolean> {
+  try {
+    await asked;
+    return false;
+  } catch (error) {
+    return sqlStateOf(error) !== undefined && mayBeOneCallers(error);
+  }
 }
 
 /**

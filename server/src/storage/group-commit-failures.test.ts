@@ -91,6 +91,32 @@ test('a batch that fails without anybody to blame runs again one by one, and onl
   );
 });
 
+test('a batch that fails by a shared statement goes again by tenant, and only the wrong one pays for it', async () => {
+  const { batches, submit } = createQueue();
+  const wrong = new Error('one of b is wrong');
+  const answers = Promise.allSettled(['a', 'b', 'a', 'b', 'c', 'a'].map(submit));
+  await settle();
+  at(batches, 0).fail(wrong);
+  await settle();
+  at(batches, 1).commit();
+  await settle();
+  at(batches, 2).fail(wrong);
+  await settle();
+  at(batches, 3).fail(wrong);
+  for (const index of [4, 5]) {
+    await settle();
+    at(batches, index).commit();
+  }
+  assert.deepEqual(
+    (await answers).map(({ status }) => status),
+    ['fulfilled', 'rejected', 'fulfilled', 'fulfilled', 'fulfilled', 'fulfilled'],
+  );
+  assert.deepEqual(
+    batches.map(({ tenants }) => tenants.join('')),
+    ['aaabbc', 'aaa', 'bb', 'b', 'b', 'c'],
+  );
+});
+
 test('a conflict is tried again and not reported', async () => {
   const { batches, submit } = createQueue();
   const answer = submit('a');

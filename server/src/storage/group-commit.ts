@@ -98,42 +98,55 @@ export function createGroupCommit(options: GroupCommitOptions): GroupCommit {
     }
   }
 
-  async function runTogether(members: readonly Queued[], lane: number, culprits = 0): Promise<void> {
+  /** Gives what made the store be given up, if it was. */
+  async function runTogether(members: readonly Queued[], lane: number, culprits = 0): Promise<unknown> {
     let values: unknown[];
     try {
       values = await options.runBatch(members, lane);
     } catch (failure) {
       const error = reasonOf(failure);
-      if (isOutage(error)) {
-        for (const member of members) settle(() => member.reject(error));
-      } else {
-        await runApart(members, lane, failure, culprits);
-      }
-      return;
+      if (!isOutage(error)) return runApart(members, lane, failure, culprits);
+      for (const member of members) settle(() => member.reject(error));
+      return error;
     }
     members.forEach((member, index) => {
       settle(() => member.resolve(values[index]));
     });
+    return undefined;
   }
 
-  /** The batch goes again without the one that failed, which then runs alone; with many of those, all run alone. */
-  async function runApart(members: readonly Queued[], lane: number, failure: unknown, culprits: number): Promise<void> {
+  /**
+   * The batch goes again without the one that failed, which then runs alone. Where nobody knows who it was, each tenant's
+   * changes go again without those of others; with many that fail, all run alone.
+   */
+  async function runApart(
+    members: readonly Queued[],
+    lane: number,
+    failure: unknown,
+    culprits: number,
+  ): Promise<unknown> {
     const culprit = failure instanceof MemberFailure ? members[failure.index] : undefined;
     if (culprit === undefined || culprits === CULPRITS_MAX) {
+      const parts = culprit === undefined ? partsOf(members) : members.map((member) => [member]);
       let down: unknown;
-      for (const member of members) {
+      for (const part of parts) {
         // The store went down meanwhile: one after the other, the last would hear of it after minutes.
-        if (down !== undefined) settle(() => member.reject(storageUnavailable(down)));
+        if (down !== undefined) for (const member of part) settle(() => member.reject(storageUnavailable(down)));
         else {
-          const error = await runAlone(member, lane);
+          const error = await runPart(part, lane);
           if (isOutage(error)) down = error;
         }
       }
-      return;
+      return down;
     }
     const others = members.filter((member) => member !== culprit);
-    if (others.length > 0) await runTogether(others, lane, culprits + 1);
-    await runAlone(culprit, lane);
+    const error = others.length > 0 ? await runTogether(others, lane, culprits + 1) : undefined;
+    return (await runAlone(culprit, lane)) ?? error;
+  }
+
+  function runPart(part: readonly Queued[], lane: number): Promise<unknown> {
+    const [first] = part;
+    return first !== undefined && part.length === 1 ? runAlone(first, lane) : runTogether(part, lane, CULPRITS_MAX);
   }
 
   function takeBatch(): Queued[] {
@@ -160,7 +173,7 @@ export function createGroupCommit(options: GroupCommitOptions): GroupCommit {
         idleLanes.push(lane);
         return;
       }
-      const running = batch.length === 1 && batch[0] ? runAlone(batch[0], lane) : runTogether(batch, lane);
+      const running = batch.length === 1 ? runPart(batch, lane) : runTogether(batch, lane);
       void running.finally(() => {
         idleLanes.push(lane);
         pump();
@@ -195,6 +208,17 @@ export function createGroupCommit(options: GroupCommitOptions): GroupCommit {
     },
     depth: () => pending,
   };
+}
+
+/** By tenant, or the members of a single one each by itself. */
+function partsOf(members: readonly Queued[]): readonly (readonly Queued[])[] {
+  const parts = new Map<string, Queued[]>();
+  for (const member of members) {
+    const part = parts.get(member.tenantId);
+    if (part) part.push(member);
+    else parts.set(member.tenantId, [member]);
+  }
+  return parts.size === 1 ? members.map((member) => [member]) : [...parts.values()];
 }
 
 /** What a failure of a member is about; any other is about itself. */

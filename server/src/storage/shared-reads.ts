@@ -1,4 +1,5 @@
 import type { Bulk } from './bulk.js';
+import { mayBeOneCallers } from './faults.js';
 
 export interface Asked {
   readonly tenantId: string;
@@ -21,7 +22,8 @@ interface Waiting extends Asked {
 
 /**
  * Point reads that arrive together share a statement and a transaction. While every flight is out the next one gathers
- * by itself, so nobody waits for company.
+ * by itself, so nobody waits for company. What is refused for the sake of one goes again apart: another's failure never
+ * becomes yours.
  */
 export function createSharedReads(
   run: RunShared,
@@ -34,7 +36,16 @@ export function createSharedReads(
   async function fly(bulk: AnyBulk, asked: readonly Waiting[]): Promise<void> {
     flights += 1;
     try {
-      const tenants = [...new Set(asked.map(({ tenantId }) => tenantId))];
+      await serve(bulk, asked);
+    } finally {
+      flights -= 1;
+      pump();
+    }
+  }
+
+  async function serve(bulk: AnyBulk, asked: readonly Waiting[]): Promise<void> {
+    const tenants = [...new Set(asked.map(({ tenantId }) => tenantId))];
+    try {
       const answer = await run(
         tenants,
         bulk,
@@ -42,10 +53,9 @@ export function createSharedReads(
       );
       for (const { resolve } of asked) resolve(answer);
     } catch (error) {
-      for (const { reject } of asked) reject(error);
-    } finally {
-      flights -= 1;
-      pump();
+      if (asked.length > 1 && mayBeOneCallers(error)) {
+        for (const part of partsOf(asked, tenants)) await serve(bulk, part);
+      } else for (const { reject } of asked) reject(error);
     }
   }
 
@@ -73,4 +83,10 @@ export function createSharedReads(
       });
     },
   };
+}
+
+/** By tenant, so that all but one of them are served at once; the asks of a single tenant one by one. */
+function partsOf(asked: readonly Waiting[], tenants: readonly string[]): Waiting[][] {
+  if (tenants.length === 1) return asked.map((each) => [each]);
+  return tenants.map((tenantId) => asked.filter((each) => each.tenantId === tenantId));
 }
