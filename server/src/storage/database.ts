@@ -26,6 +26,7 @@ import type { ReadOn, ReplicaFigures, ReplicaTarget } from './replica.js';
 import { createReplicaReads } from './replica.js';
 import type { PurgeTx, RetentionTx, Role, SystemTx, TenantTx, Tx } from './scope.js';
 import { createSharedReads } from './shared-reads.js';
+import { createTenantTurns } from './tenant-turns.js';
 
 export interface DatabaseOptions {
   readonly target: ConnectionTarget;
@@ -46,11 +47,16 @@ export interface ConnectionBounds {
 }
 
 export interface Database {
-  /** Reads rows of one tenant. One flight to the server for what `work` asks at once. */
+  /** Reads a few rows of one tenant by their keys. One flight to the server for what `work` asks at once. */
   read<T>(tenantId: string, work: (tx: TenantTx) => Promise<T>): Promise<T>;
-  /** The same for `work` that asks for everything before it waits for anything: all of it takes a single flight. */
+  /**
+   * The same for what may take long: pages, searches, reports. One tenant has a few of these under way at most and waits
+   * for its turn with the next, so that the others and every read by key find a connection.
+   */
+  readPage<T>(tenantId: string, work: (tx: TenantTx) => Promise<T>): Promise<T>;
+  /** As `readPage` for `work` that asks for everything before it waits for anything: all of it takes a single flight. */
   readAtOnce<T>(tenantId: string, work: (tx: TenantTx) => Promise<T>): Promise<T>;
-  /** As `read`, answered by the read replica where there is one that has all the caller may have written. */
+  /** As `readPage`, answered by the read replica where there is one that has all the caller may have written. */
   readReplicated<T>(tenantId: string, work: (tx: TenantTx) => Promise<T>): Promise<T>;
   /** Looks for one row of one tenant; looks that arrive together share a statement. The answer serves all of them. */
   find<Row, Result, Answer>(tenantId: string, bulk: Bulk<Row, Result, Answer>, row: Row): Promise<Answer>;
@@ -76,7 +82,15 @@ const SHARED_READS = { flightsMax: 2, rowsMax: 128 };
 /** More in one transaction hardly cost less each, and their answers hold up everybody else: refusals took half as long again. */
 const BATCH_MAX = 64;
 const QUEUE_MAX = 10_000;
+const QUEUE_OF_TENANT_MAX = QUEUE_MAX / 4;
 const QUEUE_WAIT_MAX_MS = 5_000;
+/** Connections that pages leave to shared reads, and to reads and look-ups by key. */
+const SPARED_CONNECTIONS = SHARED_READS.flightsMax + 1;
+/** One tenant's part of the connections for reads. */
+const TENANT_PART = 1 / 4;
+/** A quarter of the requests that a process works on at once, unless it is told otherwise. */
+const PAGES_OF_TENANT_WAITING_MAX = 64;
+const PAGES_WAIT_MAX_MS = 5_000;
 
 interface Scope {
   readonly role: Role;
@@ -173,6 +187,7 @@ export function createDatabase(options: DatabaseOptions): Database {
     lanes: connections.writeMax,
     batchMax: BATCH_MAX,
     queueMax: QUEUE_MAX,
+    queueOfTenantMax: QUEUE_OF_TENANT_MAX,
     waitMaxMs: QUEUE_WAIT_MAX_MS,
   });
 
@@ -180,6 +195,13 @@ export function createDatabase(options: DatabaseOptions): Database {
     const scope: Scope = { role: 'strongroom_app', tenants, isReadOnly: true };
     return bulk.collect(await lookAtOnce(scope, (run) => run(bulk.statement, bulk.values(rows))), rows);
   }, SHARED_READS);
+
+  const turns = createTenantTurns({
+    placesMax: Math.max(1, connections.readMax - SPARED_CONNECTIONS),
+    placesOfTenantMax: Math.max(1, Math.floor(connections.readMax * TENANT_PART)),
+    waitingOfTenantMax: PAGES_OF_TENANT_WAITING_MAX,
+    waitMaxMs: PAGES_WAIT_MAX_MS,
+  });
 
   const readOn: ReadOn = (pool, tenantId, work, prepare) =>
     inTransaction(
@@ -202,11 +224,15 @@ export function createDatabase(options: DatabaseOptions): Database {
 
   return {
     read: (tenantId, work) => readOn(readers, tenantId, work),
+    readPage: (tenantId, work) => turns.run(tenantId, () => readOn(readers, tenantId, work)),
     readAtOnce: (tenantId, work) =>
-      lookAtOnce({ role: 'strongroom_app', tenants: [tenantId], isReadOnly: true }, (run) =>
-        work({ kind: 'tenant', tenantId, lane: 0, run, gather: createGather(run) }),
+      turns.run(tenantId, () =>
+        lookAtOnce({ role: 'strongroom_app', tenants: [tenantId], isReadOnly: true }, (run) =>
+          work({ kind: 'tenant', tenantId, lane: 0, run, gather: createGather(run) }),
+        ),
       ),
-    readReplicated: (tenantId, work) => (replica ? replica.read(tenantId, work) : readOn(readers, tenantId, work)),
+    readReplicated: (tenantId, work) =>
+      turns.run(tenantId, () => (replica ? replica.read(tenantId, work) : readOn(readers, tenantId, work))),
     find: sharedReads.find,
     write: (tenantId, work) => groupCommit.submit(tenantId, work),
     lookUp: (work) =>

@@ -1,5 +1,6 @@
 import type { Clock } from '../kernel/clock.js';
 import { AppError, storageUnavailable } from '../kernel/errors.js';
+import { createFairQueue } from './fair-queue.js';
 import { isConflict, isOutage } from './faults.js';
 import type { TenantTx } from './scope.js';
 
@@ -33,7 +34,9 @@ export interface GroupCommitOptions {
   readonly clock: Clock;
   readonly lanes: number;
   readonly batchMax: number;
+  /** How many changes wait at most, in all and of one tenant. */
   readonly queueMax: number;
+  readonly queueOfTenantMax: number;
   readonly waitMaxMs: number;
 }
 
@@ -59,7 +62,7 @@ const CULPRITS_MAX = 3;
  * without it: a neighbour's failure never becomes yours.
  */
 export function createGroupCommit(options: GroupCommitOptions): GroupCommit {
-  const queue: Queued[] = [];
+  const queue = createFairQueue<Queued>();
   const idleLanes = Array.from({ length: options.lanes }, (_, lane) => lane);
   let isPumpScheduled = false;
   let isClosed = false;
@@ -149,23 +152,22 @@ export function createGroupCommit(options: GroupCommitOptions): GroupCommit {
     return first !== undefined && part.length === 1 ? runAlone(first, lane) : runTogether(part, lane, CULPRITS_MAX);
   }
 
+  /** The tenants in turn: who has hundreds waiting fills what the others leave. */
   function takeBatch(): Queued[] {
     const batch: Queued[] = [];
-    let taken = 0;
-    for (const member of queue) {
-      if (batch.length === options.batchMax) break;
-      taken += 1;
-      if (isLate(member)) refuseLate(member);
-      else batch.push(member);
+    while (batch.length < options.batchMax && queue.size() > 0) {
+      for (const member of queue.take(options.batchMax - batch.length)) {
+        if (isLate(member)) refuseLate(member);
+        else batch.push(member);
+      }
     }
-    queue.splice(0, taken);
     // One order for all writers, so that two batches with the same tenants wait for each other instead of deadlocking.
     return batch.sort((a, b) => (a.tenantId < b.tenantId ? -1 : a.tenantId > b.tenantId ? 1 : 0));
   }
 
   function pump(): void {
     isPumpScheduled = false;
-    while (queue.length > 0) {
+    while (queue.size() > 0) {
       const lane = idleLanes.pop();
       if (lane === undefined) return;
       const batch = takeBatch();
@@ -184,7 +186,7 @@ export function createGroupCommit(options: GroupCommitOptions): GroupCommit {
   return {
     submit<T>(tenantId: string, work: Work<T>): Promise<T> {
       if (isClosed) return Promise.reject(storageUnavailable(new Error('the commit queue is closed')));
-      if (queue.length >= options.queueMax) {
+      if (queue.size() >= options.queueMax || queue.sizeOf(tenantId) >= options.queueOfTenantMax) {
         const detail = 'Too many changes are waiting to be committed. Nothing was done; try again shortly.';
         return Promise.reject(new AppError('overloaded', detail, { headers: { 'Retry-After': '1' } }));
       }

@@ -1,4 +1,6 @@
 import type { Bulk } from './bulk.js';
+import type { FairQueue } from './fair-queue.js';
+import { createFairQueue } from './fair-queue.js';
 import { mayBeOneCallers } from './faults.js';
 
 export interface Asked {
@@ -22,14 +24,14 @@ interface Waiting extends Asked {
 
 /**
  * Point reads that arrive together share a statement and a transaction. While every flight is out the next one gathers
- * by itself, so nobody waits for company. What is refused for the sake of one goes again apart: another's failure never
+ * by itself, so nobody waits for company; one tenant's asks fill of it what the others leave. What is refused for the sake of one goes again apart: another's failure never
  * becomes yours.
  */
 export function createSharedReads(
   run: RunShared,
   options: { readonly flightsMax: number; readonly rowsMax: number },
 ): SharedReads {
-  const waiting = new Map<AnyBulk, Waiting[]>();
+  const waiting = new Map<AnyBulk, FairQueue<Waiting>>();
   let flights = 0;
   let isScheduled = false;
 
@@ -62,8 +64,8 @@ export function createSharedReads(
   function pump(): void {
     isScheduled = false;
     for (const [bulk, queue] of waiting) {
-      while (queue.length > 0 && flights < options.flightsMax) void fly(bulk, queue.splice(0, options.rowsMax));
-      if (queue.length === 0) waiting.delete(bulk);
+      while (queue.size() > 0 && flights < options.flightsMax) void fly(bulk, queue.take(options.rowsMax));
+      if (queue.size() === 0) waiting.delete(bulk);
     }
   }
 
@@ -73,9 +75,9 @@ export function createSharedReads(
         // Rows and answers of one statement meet only each other, so the types that went in come out.
         const key = bulk as unknown as AnyBulk;
         const asked: Waiting = { tenantId, row, resolve: resolve as (answer: unknown) => void, reject };
-        const queue = waiting.get(key);
-        if (queue) queue.push(asked);
-        else waiting.set(key, [asked]);
+        const queue = waiting.get(key) ?? createFairQueue();
+        queue.push(asked);
+        waiting.set(key, queue);
         if (isScheduled || flights >= options.flightsMax) return;
         isScheduled = true;
         // After the requests of this turn of the event loop have been read: they then share a flight.
