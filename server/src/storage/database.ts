@@ -27,6 +27,7 @@ import { createReplicaReads } from './replica.js';
 import type { PurgeTx, RetentionTx, Role, SystemTx, TenantTx, Tx } from './scope.js';
 import { createSharedReads } from './shared-reads.js';
 import { createTenantTurns } from './tenant-turns.js';
+import { Unwritten } from './unwritten.js';
 
 export interface DatabaseOptions {
   readonly target: ConnectionTarget;
@@ -174,6 +175,7 @@ export function createDatabase(options: DatabaseOptions): Database {
         );
         return outcomes.map((outcome) => {
           if (outcome.status === 'fulfilled') return outcome.value;
+          if (outcome.reason instanceof Unwritten) return outcome.reason;
           throw failureIn(outcomes, outcome.reason);
         });
       },
@@ -275,7 +277,8 @@ export function createDatabase(options: DatabaseOptions): Database {
 
 /** Which member is to blame; where several failed by one statement that they share, nobody knows. */
 function failureIn(outcomes: readonly PromiseSettledResult<unknown>[], otherwise: unknown): unknown {
-  const index = outcomes.findIndex((outcome) => outcome.status === 'rejected' && !isAftermath(outcome.reason));
+  const isToBlame = (reason: unknown) => !isAftermath(reason) && !(reason instanceof Unwritten);
+  const index = outcomes.findIndex((outcome) => outcome.status === 'rejected' && isToBlame(outcome.reason));
   const culprit = outcomes[index];
   if (culprit?.status !== 'rejected') return new MemberFailure(index, otherwise);
   const answer = answerIn(culprit.reason);

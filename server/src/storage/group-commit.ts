@@ -3,6 +3,7 @@ import { AppError, storageUnavailable } from '../kernel/errors.js';
 import { createFairQueue } from './fair-queue.js';
 import { isConflict, isOutage } from './faults.js';
 import type { TenantTx } from './scope.js';
+import { Unwritten } from './unwritten.js';
 
 /** A change: reads and writes through its handle alone, so that running it again after a rollback is harmless. */
 export type Work<T> = (tx: TenantTx) => Promise<T>;
@@ -25,7 +26,7 @@ export class MemberFailure extends Error {
 
 /**
  * Runs all members in one transaction and commits; if it rejects before the commit, nothing happened. Throws a
- * MemberFailure when one member is to blame.
+ * MemberFailure when one member is to blame. `Unwritten` is a value like others: the transaction goes on.
  */
 export type RunBatch = (members: readonly Member[], lane: number) => Promise<unknown[]>;
 
@@ -75,6 +76,13 @@ export function createGroupCommit(options: GroupCommitOptions): GroupCommit {
     if (pending === 0) for (const tell of onDrained.splice(0)) tell();
   }
 
+  function answer(member: Queued, value: unknown): void {
+    settle(() => {
+      if (value instanceof Unwritten) member.reject(value.refusal);
+      else member.resolve(value);
+    });
+  }
+
   /** No attempt begins so late, be it the first or one after a failure: whoever waits gets an answer in time. */
   function isLate(member: Queued): boolean {
     return member.queuedAtMs < options.clock.monotonicMs() - options.waitMaxMs;
@@ -90,7 +98,7 @@ export function createGroupCommit(options: GroupCommitOptions): GroupCommit {
       if (isLate(member)) return refuseLate(member);
       try {
         const [value] = await options.runBatch([member], lane);
-        settle(() => member.resolve(value));
+        answer(member, value);
         return undefined;
       } catch (failure) {
         const error = reasonOf(failure);
@@ -113,7 +121,7 @@ export function createGroupCommit(options: GroupCommitOptions): GroupCommit {
       return error;
     }
     members.forEach((member, index) => {
-      settle(() => member.resolve(values[index]));
+      answer(member, values[index]);
     });
     return undefined;
   }

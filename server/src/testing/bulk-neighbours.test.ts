@@ -10,6 +10,7 @@ import {
   claimFingerprint,
   deleteTerms,
   deleteTokens,
+  FIND_IDS,
   FIND_TOKENS,
   insertTerms,
   insertTokens,
@@ -84,6 +85,10 @@ const CASES: Readonly<Record<string, Case>> = {
     kinds: key,
     run: (tx, odd) => tx.gather(FIND_TOKENS, [{ tenantId: tx.tenantId, id: newId(), ...odd }]),
   },
+  FIND_IDS: {
+    kinds: key,
+    run: (tx, odd) => tx.gather(FIND_IDS, [{ tenantId: tx.tenantId, id: newId(), ...odd }]),
+  },
   LOCK_TOKENS: {
     kinds: key,
     run: (tx, odd) => tx.gather(LOCK_TOKENS, [{ tenantId: tx.tenantId, id: newId(), ...odd }]),
@@ -107,9 +112,20 @@ const CASES: Readonly<Record<string, Case>> = {
     run: (tx, odd) => setModified(tx, [token(tx, { modified_by: newId(), modified_at: new Date(), ...odd })]),
   },
   CLAIM_FINGERPRINTS: {
-    kinds: { tenantId: 'uuid', type: 'text', fingerprint: 'bytes', tokenId: 'text', atMs: 'instant' },
+    kinds: {
+      tenantId: 'uuid',
+      type: 'text',
+      fingerprint: 'bytes',
+      groupId: 'uuid',
+      maskDigest: 'bytes',
+      expiresAtMs: 'instant',
+      scope: 'uuid',
+      tokenId: 'text',
+      atMs: 'instant',
+    },
     run(tx, odd) {
-      const claim = { type: 'card', fingerprint: Buffer.alloc(32, 3), tokenId: newId(), atMs: Date.now() };
+      const place = { groupId: newId(), scope: newId(), maskDigest: Buffer.alloc(0), expiresAtMs: null };
+      const claim = { type: 'card', fingerprint: Buffer.alloc(32, 3), ...place, tokenId: newId(), atMs: Date.now() };
       return claimFingerprint(tx, { tenantId: tx.tenantId, ...claim, ...odd });
     },
   },
@@ -239,7 +255,9 @@ function bulksOfSource(): string[] {
   );
   const names = files.flatMap((name) => {
     const text = readFileSync(new URL(name, root), 'utf8');
-    return [...text.matchAll(/\.gather\(\s*(\w+)|database\.find\(\s*[\w.]+,\s*(\w+)/g)].map(([, a, b]) => a ?? b ?? '');
+    return [...text.matchAll(/\.gather\(\s*(\w+)|(?:database|store)\.find\(\s*[\w.]+,\s*(\w+)/g)].map(
+      ([, a, b]) => a ?? b ?? '',
+    );
   });
   return [...new Set(names)].sort();
 }
