@@ -13,6 +13,11 @@ export async function runLoad(workshop: Workshop, options: LoadOptions): Promise
   return result;
 }
 
+/** For load of which some may well be refused. */
+export async function runRefusableLoad(workshop: Workshop, options: LoadOptions): Promise<LoadResult> {
+  return JSON.parse(await send(workshop, options));
+}
+
 export async function runOpenLoad(workshop: Workshop, options: OpenLoadOptions): Promise<OpenLoadResult> {
   return JSON.parse(await send(workshop, options));
 }

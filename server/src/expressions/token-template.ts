@@ -1,4 +1,4 @@
-import { codePointLength } from '../kernel/text.js';
+import { codePointLength, hasForbiddenCharacters } from '../kernel/text.js';
 import type { Budget } from './budget.js';
 import { invalidExpression } from './faults.js';
 
@@ -125,6 +125,8 @@ function readOutput(text: string): { readonly part: Part; readonly isTrimming: b
   const head = text.slice(opening.length, headEnd).trim();
   const isWhole = WHOLE_TOKEN.test(head);
   const id = isWhole ? head.replace(WHOLE_TOKEN, '') : head;
+  // Looked for in the database together with the ids of others, where nothing may stand that it cannot hold.
+  if (hasForbiddenCharacters(id)) throw invalidExpression('The id of a token holds no NUL and no unpaired surrogate.');
   const length = codePointLength(id);
   if (length < ID_LENGTH_MIN || length > ID_LENGTH_MAX || FORBIDDEN_IN_ID.test(id)) return undefined;
   return {

@@ -59,4 +59,17 @@ describe('a list in binary form', () => {
       timestampArray,
       '(extract(epoch FROM element) * 1000)::bigint::text',
     ));
+
+  it('refuses what is no UUID and no instant, instead of sending bytes that nobody wrote', () => {
+    const good = '0f6f1c0e-6d0b-4c57-9a35-5f1f3c2a9d10';
+    const odd = ['', '-', 'a', good.slice(1), `${good}0`, `${good}-0`, good.replaceAll('-', ''), `{${good.slice(2)}}`];
+    const wrongDigits = ['g', 'z', ' ', '\u0000', '\u0661', '/', ':', '@'].map((digit) => digit + good.slice(1));
+    const misplaced = `${good.slice(0, 7)}-${good.slice(7, 8)}${good.slice(9)}0`;
+    for (const text of [...odd, ...wrongDigits, misplaced]) {
+      assert.throws(() => uuidArray([good, text, good]), RangeError, JSON.stringify(text));
+    }
+    for (const instant of [Number.NaN, Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY]) {
+      assert.throws(() => timestampArray([0, instant]), RangeError);
+    }
+  });
 });

@@ -9,26 +9,37 @@ const LENGTH_BYTES = 4;
 const NULL_LENGTH = -1;
 const UUID_BYTES = 16;
 const DASH = 0x2d;
-const NINE = 0x39;
+const UUID_CHARACTERS = 36;
+const NOT_A_DIGIT = 0x100;
+const HEX_DIGITS = Uint16Array.from({ length: 128 }, (_, code) => {
+  const digit = '0123456789abcdef'.indexOf(String.fromCharCode(code).toLowerCase());
+  return digit === -1 ? NOT_A_DIGIT : digit;
+});
 const MS_2000 = 946_684_800_000;
 
 export function uuidArray(values: readonly (string | null)[]): Buffer {
   return fixedArray(OID.uuid, UUID_BYTES, values, writeUuid);
 }
 
-/** Eight hundred of these go into a batch of a hundred tokens, so the digits are read one by one, without a string between. */
+/**
+ * Eight hundred of these go into a batch of a hundred tokens, so the digits are read one by one, without a string between.
+ * Anything else is refused: what is too short would leave in its place bytes that were never written.
+ */
 function writeUuid(target: Buffer, uuid: string, at: number): void {
   let byte = at;
+  let faults = uuid.length ^ UUID_CHARACTERS;
   for (let place = 0; place < uuid.length; place += 2) {
     if (uuid.charCodeAt(place) === DASH) place += 1;
-    target[byte] = (digitOf(uuid.charCodeAt(place)) << 4) | digitOf(uuid.charCodeAt(place + 1));
+    const value = (digitOf(uuid.charCodeAt(place)) << 4) | digitOf(uuid.charCodeAt(place + 1));
+    faults |= value & ~0xff;
+    if (byte < at + UUID_BYTES) target[byte] = value;
     byte += 1;
   }
+  if (faults !== 0 || byte !== at + UUID_BYTES) throw new RangeError('not a UUID');
 }
 
 function digitOf(code: number): number {
-  // '0' to '9' come before the letters; a letter's low bits count from 1 in either case.
-  return code <= NINE ? code & 0x0f : (code & 0x0f) + 9;
+  return HEX_DIGITS[code] ?? NOT_A_DIGIT;
 }
 
 /** Instants in milliseconds. */
@@ -109,6 +120,7 @@ function startArray(oid: number, values: readonly unknown[], bytes: number): Buf
 }
 
 function writeInt64(target: Buffer, value: number, at: number): void {
+  if (!Number.isFinite(value)) throw new RangeError('not a number');
   const high = Math.floor(value / 0x1_0000_0000);
   target.writeInt32BE(high, at);
   target.writeUInt32BE(value - high * 0x1_0000_0000, at + 4);

@@ -102,6 +102,41 @@ describe('bulk statements', () => {
     );
   });
 
+  it('a row that no column can be made of fails only whoever brought it', async () => {
+    const { gather, sent } = createServer();
+    const picky: Bulk<number, { n: number }, Map<number, number>> = {
+      ...doubling('picky', 1),
+      values: (rows) => {
+        if (rows.some((n) => n < 0)) throw new RangeError('no column for this');
+        return [[...rows]];
+      },
+    };
+    const outcomes = await Promise.allSettled([[1], [2, -2], [3], [-4]].map((rows) => gather(picky, rows)));
+    assert.deepEqual(
+      outcomes.map(({ status }) => status),
+      ['fulfilled', 'rejected', 'fulfilled', 'rejected'],
+    );
+    assert.deepEqual(sent, [{ name: 'picky', values: [1, 3] }]);
+    await assert.rejects(gather(picky, [-1]), RangeError);
+    assert.equal(sent.length, 1, 'nothing is sent for nobody');
+  });
+
+  it('rows that only fail together reach every caller as a failure, and are not left without an answer', async () => {
+    const { gather } = createServer();
+    const lonely: Bulk<number, { n: number }, Map<number, number>> = {
+      ...doubling('lonely', 1),
+      values: (rows) => {
+        if (rows.length > 1) throw new RangeError('too many');
+        return [[...rows]];
+      },
+    };
+    const outcomes = await Promise.allSettled([gather(lonely, [1]), gather(lonely, [2])]);
+    assert.deepEqual(
+      outcomes.map(({ status }) => status),
+      ['rejected', 'rejected'],
+    );
+  });
+
   it('the answer is made of what came back and of every row that was asked', async () => {
     const { gather } = createServer();
     const counting: Bulk<number, { n: number }, string> = {

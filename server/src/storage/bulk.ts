@@ -26,19 +26,32 @@ export function bulkWrite<Row>(
   return { statement, order, values, collect: () => {} };
 }
 
-interface Due {
-  readonly rows: unknown[];
-  readonly callers: { resolve(answer: unknown): void; reject(reason: unknown): void }[];
+interface Caller {
+  readonly rows: readonly unknown[];
+  resolve(answer: unknown): void;
+  reject(reason: unknown): void;
 }
 
 type AnyBulk = Bulk<unknown, unknown, unknown>;
 
 export function createGather(run: Tx['run']): Gather {
-  const due = new Map<AnyBulk, Due>();
+  const due = new Map<AnyBulk, Caller[]>();
 
-  async function runOne(bulk: AnyBulk, { rows, callers }: Due): Promise<void> {
+  async function runOne(bulk: AnyBulk, asked: readonly Caller[]): Promise<void> {
+    let callers = asked;
     try {
-      const answer = bulk.collect(await run(bulk.statement, bulk.values(rows)), rows);
+      let rows = rowsOf(callers);
+      let values: Value[];
+      try {
+        values = bulk.values(rows);
+      } catch {
+        // Whoever brought a row that no column can be made of is told so; the others go on without.
+        callers = asked.filter((caller) => hasColumns(bulk, caller));
+        if (callers.length === 0) return;
+        rows = rowsOf(callers);
+        values = bulk.values(rows);
+      }
+      const answer = bulk.collect(await run(bulk.statement, values), rows);
       for (const caller of callers) caller.resolve(answer);
     } catch (error) {
       for (const caller of callers) caller.reject(error);
@@ -49,21 +62,39 @@ export function createGather(run: Tx['run']): Gather {
     const batches = [...due].sort(([a], [b]) => a.order - b.order);
     due.clear();
     // Sent one behind the other without waiting: the connection keeps their order.
-    for (const [bulk, batch] of batches) void runOne(bulk, batch);
+    for (const [bulk, callers] of batches) void runOne(bulk, callers);
   }
 
   return (bulk, rows) =>
     new Promise((resolve, reject) => {
       // Rows and answers of one statement meet only each other, so the types that went in come out.
       const key = bulk as unknown as AnyBulk;
-      let batch = due.get(key);
-      if (batch === undefined) {
-        // After every promise that is settled now has been followed up, so that all callers of this turn are in.
-        if (due.size === 0) process.nextTick(flush);
-        batch = { rows: [], callers: [] };
-        due.set(key, batch);
+      const caller: Caller = { rows, resolve: resolve as (answer: unknown) => void, reject };
+      const callers = due.get(key);
+      if (callers) {
+        callers.push(caller);
+        return;
       }
-      for (const row of rows) batch.rows.push(row);
-      batch.callers.push({ resolve: resolve as (answer: unknown) => void, reject });
+      // After every promise that is settled now has been followed up, so that all callers of this turn are in.
+      if (due.size === 0) process.nextTick(flush);
+      due.set(key, [caller]);
     });
+}
+
+function hasColumns(bulk: AnyBulk, caller: Caller): boolean {
+  try {
+    bulk.values(caller.rows);
+    return true;
+  } catch (error) {
+    caller.reject(error);
+    return false;
+  }
+}
+
+function rowsOf(callers: readonly Caller[]): readonly unknown[] {
+  const [first, ...more] = callers;
+  if (first !== undefined && more.length === 0) return first.rows;
+  const rows: unknown[] = [];
+  for (const caller of callers) for (const row of caller.rows) rows.push(row);
+  return rows;
 }

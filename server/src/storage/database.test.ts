@@ -192,6 +192,30 @@ suite('transactions', () => {
     await narrow.close();
   });
 
+  test('a look that the server refuses costs no connection: its transaction is over and the same one serves on', async () => {
+    const single = createDatabase({ target: db.target, clock: systemClock, connections: { readMax: 1, writeMax: 1 } });
+    const backend = async () => (await single.read(LIVING, (tx) => tx.run(FIND_IDENTITY, [])))[0]?.backend;
+    const broken: Bulk<string, { id: string }, string[]> = {
+      statement: statement('look_by_text', 'SELECT $1::text AS id'),
+      order: 1,
+      values: (rows) => [rows.join('')],
+      collect: (results) => results.map(({ id }) => id),
+    };
+    try {
+      const before = await backend();
+      const outcomes = await Promise.allSettled(
+        [LIVING, DELETED].map((id, n) => single.find(id, broken, n === 0 ? 'good' : 'a\u0000b')),
+      );
+      assert.deepEqual(
+        outcomes.map(({ status }) => status),
+        ['fulfilled', 'rejected'],
+      );
+      assert.equal(await backend(), before);
+    } finally {
+      await single.close();
+    }
+  });
+
   test('a look-up sees the tenants of everybody, and neither their logs nor their data', async () => {
     const seen = await database.lookUp((tx) => tx.run(LIST_TENANT_IDS, []));
     assert.deepEqual(

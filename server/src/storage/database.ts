@@ -7,11 +7,13 @@ import { createGather } from './bulk.js';
 import type { ConnectionTarget, TimeBounds } from './connection.js';
 import { DEFAULT_TIME_BOUNDS, openScope, runStatement } from './connection.js';
 import {
+  answerIn,
   DriverFault,
   isAftermath,
   isHostLost,
   isNameLost,
   isPlainError,
+  mayBeOneCallers,
   outcomeUnknown,
   sqlStateOf,
   translateDriverFault,
@@ -24,6 +26,8 @@ import type { ReadOn, ReplicaFigures, ReplicaTarget } from './replica.js';
 import { createReplicaReads } from './replica.js';
 import type { PurgeTx, RetentionTx, Role, SystemTx, TenantTx, Tx } from './scope.js';
 import { createSharedReads } from './shared-reads.js';
+import { createTenantTurns } from './tenant-turns.js';
+import { Unwritten } from './unwritten.js';
 
 export interface DatabaseOptions {
   readonly target: ConnectionTarget;
@@ -44,11 +48,16 @@ export interface ConnectionBounds {
 }
 
 export interface Database {
-  /** Reads rows of one tenant. One flight to the server for what `work` asks at once. */
+  /** Reads a few rows of one tenant by their keys. One flight to the server for what `work` asks at once. */
   read<T>(tenantId: string, work: (tx: TenantTx) => Promise<T>): Promise<T>;
-  /** The same for `work` that asks for everything before it waits for anything: all of it takes a single flight. */
+  /**
+   * The same for what may take long: pages, searches, reports. One tenant has a few of these under way at most and waits
+   * for its turn with the next, so that the others and every read by key find a connection.
+   */
+  readPage<T>(tenantId: string, work: (tx: TenantTx) => Promise<T>): Promise<T>;
+  /** As `readPage` for `work` that asks for everything before it waits for anything: all of it takes a single flight. */
   readAtOnce<T>(tenantId: string, work: (tx: TenantTx) => Promise<T>): Promise<T>;
-  /** As `read`, answered by the read replica where there is one that has all the caller may have written. */
+  /** As `readPage`, answered by the read replica where there is one that has all the caller may have written. */
   readReplicated<T>(tenantId: string, work: (tx: TenantTx) => Promise<T>): Promise<T>;
   /** Looks for one row of one tenant; looks that arrive together share a statement. The answer serves all of them. */
   find<Row, Result, Answer>(tenantId: string, bulk: Bulk<Row, Result, Answer>, row: Row): Promise<Answer>;
@@ -74,7 +83,15 @@ const SHARED_READS = { flightsMax: 2, rowsMax: 128 };
 /** More in one transaction hardly cost less each, and their answers hold up everybody else: refusals took half as long again. */
 const BATCH_MAX = 64;
 const QUEUE_MAX = 10_000;
+const QUEUE_OF_TENANT_MAX = QUEUE_MAX / 4;
 const QUEUE_WAIT_MAX_MS = 5_000;
+/** Connections that pages leave to shared reads, and to reads and look-ups by key. */
+const SPARED_CONNECTIONS = SHARED_READS.flightsMax + 1;
+/** One tenant's part of the connections for reads. */
+const TENANT_PART = 1 / 4;
+/** A quarter of the requests that a process works on at once, unless it is told otherwise. */
+const PAGES_OF_TENANT_WAITING_MAX = 64;
+const PAGES_WAIT_MAX_MS = 5_000;
 
 interface Scope {
   readonly role: Role;
@@ -132,7 +149,7 @@ export function createDatabase(options: DatabaseOptions): Database {
     const found = (async () => work(ask))();
     isAsking = false;
     // Nothing was changed, so nobody has to know how it ended; it gives the connection back.
-    commit(client, () => readers.doubt(client)).catch(() => {});
+    commit(client, () => readers.doubt(client), found).catch(() => {});
     try {
       const result = await found;
       await opened;
@@ -156,11 +173,10 @@ export function createDatabase(options: DatabaseOptions): Database {
         const outcomes = await Promise.allSettled(
           members.map(({ tenantId, work }) => work({ kind: 'tenant', tenantId, lane, run, gather })),
         );
-        const index = outcomes.findIndex((outcome) => outcome.status === 'rejected' && !isAftermath(outcome.reason));
         return outcomes.map((outcome) => {
           if (outcome.status === 'fulfilled') return outcome.value;
-          const culprit = outcomes[index];
-          throw new MemberFailure(index, culprit?.status === 'rejected' ? culprit.reason : outcome.reason);
+          if (outcome.reason instanceof Unwritten) return outcome.reason;
+          throw failureIn(outcomes, outcome.reason);
         });
       },
       true,
@@ -173,6 +189,7 @@ export function createDatabase(options: DatabaseOptions): Database {
     lanes: connections.writeMax,
     batchMax: BATCH_MAX,
     queueMax: QUEUE_MAX,
+    queueOfTenantMax: QUEUE_OF_TENANT_MAX,
     waitMaxMs: QUEUE_WAIT_MAX_MS,
   });
 
@@ -180,6 +197,13 @@ export function createDatabase(options: DatabaseOptions): Database {
     const scope: Scope = { role: 'strongroom_app', tenants, isReadOnly: true };
     return bulk.collect(await lookAtOnce(scope, (run) => run(bulk.statement, bulk.values(rows))), rows);
   }, SHARED_READS);
+
+  const turns = createTenantTurns({
+    placesMax: Math.max(1, connections.readMax - SPARED_CONNECTIONS),
+    placesOfTenantMax: Math.max(1, Math.floor(connections.readMax * TENANT_PART)),
+    waitingOfTenantMax: PAGES_OF_TENANT_WAITING_MAX,
+    waitMaxMs: PAGES_WAIT_MAX_MS,
+  });
 
   const readOn: ReadOn = (pool, tenantId, work, prepare) =>
     inTransaction(
@@ -202,11 +226,15 @@ export function createDatabase(options: DatabaseOptions): Database {
 
   return {
     read: (tenantId, work) => readOn(readers, tenantId, work),
+    readPage: (tenantId, work) => turns.run(tenantId, () => readOn(readers, tenantId, work)),
     readAtOnce: (tenantId, work) =>
-      lookAtOnce({ role: 'strongroom_app', tenants: [tenantId], isReadOnly: true }, (run) =>
-        work({ kind: 'tenant', tenantId, lane: 0, run, gather: createGather(run) }),
+      turns.run(tenantId, () =>
+        lookAtOnce({ role: 'strongroom_app', tenants: [tenantId], isReadOnly: true }, (run) =>
+          work({ kind: 'tenant', tenantId, lane: 0, run, gather: createGather(run) }),
+        ),
       ),
-    readReplicated: (tenantId, work) => (replica ? replica.read(tenantId, work) : readOn(readers, tenantId, work)),
+    readReplicated: (tenantId, work) =>
+      turns.run(tenantId, () => (replica ? replica.read(tenantId, work) : readOn(readers, tenantId, work))),
     find: sharedReads.find,
     write: (tenantId, work) => groupCommit.submit(tenantId, work),
     lookUp: (work) =>
@@ -247,6 +275,19 @@ export function createDatabase(options: DatabaseOptions): Database {
   };
 }
 
+/** Which member is to blame; where several failed by one statement that they share, nobody knows. */
+function failureIn(outcomes: readonly PromiseSettledResult<unknown>[], otherwise: unknown): unknown {
+  const isToBlame = (reason: unknown) => !isAftermath(reason) && !(reason instanceof Unwritten);
+  const index = outcomes.findIndex((outcome) => outcome.status === 'rejected' && isToBlame(outcome.reason));
+  const culprit = outcomes[index];
+  if (culprit?.status !== 'rejected') return new MemberFailure(index, otherwise);
+  const answer = answerIn(culprit.reason);
+  const isShared = outcomes.some(
+    (outcome, n) => n !== index && outcome.status === 'rejected' && answerIn(outcome.reason) === answer,
+  );
+  return isShared && mayBeOneCallers(culprit.reason) ? culprit.reason : new MemberFailure(index, culprit.reason);
+}
+
 /** A constraint or a conflict, found before a commit is written. */
 const UNDONE = /^(23|40)/;
 
@@ -266,7 +307,8 @@ function failureOf(error: unknown, opened: Promise<unknown>): Promise<unknown> {
   );
 }
 
-async function commit(client: pg.PoolClient, onLost: () => void): Promise<void> {
+/** `asked` is what the transaction was for, where the COMMIT was sent before it was known how that ends. */
+async function commit(client: pg.PoolClient, onLost: () => void, asked?: Promise<unknown>): Promise<void> {
   let done: pg.QueryResult;
   try {
     done = await client.query('COMMIT');
@@ -278,9 +320,19 @@ async function commit(client: pg.PoolClient, onLost: () => void): Promise<void> 
   }
   // The server answers a COMMIT of a failed transaction with ROLLBACK, and that is not an error.
   const isCommitted = done.command === 'COMMIT';
-  // What failed may be the connection's doing, such as a name it does not know; it happens rarely enough to make another.
-  client.release(!isCommitted);
+  // What failed may be the connection's doing, such as a name it does not know. What is wrong with the statement is not.
+  const isWellAsItIs = isCommitted || (asked !== undefined && (await isRefusedStatement(asked)));
+  client.release(!isWellAsItIs);
   if (!isCommitted) throw new Error(`transaction ended with ${done.command}`);
+}
+
+async function isRefusedStatement(asked: Promise<unknown>): Promise<boolean> {
+  try {
+    await asked;
+    return false;
+  } catch (error) {
+    return sqlStateOf(error) !== undefined && mayBeOneCallers(error);
+  }
 }
 
 /**

@@ -61,6 +61,24 @@ export function isOutage(error: unknown): boolean {
   return state === undefined || OUTAGE.test(state);
 }
 
+/** The server is short of something, goes down, or was told to stop: the same again, one by one, would only add to it. */
+const NOT_OF_A_STATEMENT = /^(08|25006|25P0|53|57|58|F0)/;
+
+/**
+ * A statement that many callers share was refused, by the server or before it was sent, and one of them may be the reason:
+ * apart from that one the others may well be served.
+ */
+export function mayBeOneCallers(error: unknown): boolean {
+  const state = sqlStateOf(error);
+  if (state === undefined) return !(error instanceof AppError);
+  return isPlainError(answerIn(error)) && !isNameLost(error) && !NOT_OF_A_STATEMENT.test(state);
+}
+
+/** What the server said, without what we wrapped it in; of two callers the same when they shared its statement. */
+export function answerIn(error: unknown): unknown {
+  return error instanceof AppError || error instanceof DriverFault ? answerIn(error.cause) : error;
+}
+
 /** The server takes no changes any more, or goes down: its connection is of no use to the next who takes it. */
 export function isHostLost(error: unknown): boolean {
   return sqlStateOf(error) === undefined ? isOutage(error) : isOfNoUse(error);

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { AppError } from '../kernel/errors.js';
 import {
   at,
   conflict,
@@ -11,6 +12,7 @@ import {
 } from '../testing/group-commit-fixture.js';
 import { translateDriverFault } from './faults.js';
 import { MemberFailure } from './group-commit.js';
+import { Unwritten } from './unwritten.js';
 
 test('a batch goes again without the member that failed, which then runs alone, and only that member fails', async () => {
   const { batches, submit } = createQueue();
@@ -89,6 +91,50 @@ test('a batch that fails without anybody to blame runs again one by one, and onl
     batches.map(({ tenants }) => tenants),
     [['a', 'b', 'c'], ['a'], ['b'], ['c']],
   );
+});
+
+test('a batch that fails by a shared statement goes again by tenant, and only the wrong one pays for it', async () => {
+  const { batches, submit } = createQueue();
+  const wrong = new Error('one of b is wrong');
+  const answers = Promise.allSettled(['a', 'b', 'a', 'b', 'c', 'a'].map(submit));
+  await settle();
+  at(batches, 0).fail(wrong);
+  await settle();
+  at(batches, 1).commit();
+  await settle();
+  at(batches, 2).fail(wrong);
+  await settle();
+  at(batches, 3).fail(wrong);
+  for (const index of [4, 5]) {
+    await settle();
+    at(batches, index).commit();
+  }
+  assert.deepEqual(
+    (await answers).map(({ status }) => status),
+    ['fulfilled', 'rejected', 'fulfilled', 'fulfilled', 'fulfilled', 'fulfilled'],
+  );
+  assert.deepEqual(
+    batches.map(({ tenants }) => tenants.join('')),
+    ['aaabbc', 'aaa', 'bb', 'b', 'b', 'c'],
+  );
+});
+
+test('a change that was refused before it wrote anything is told so, and its batch commits with the others', async () => {
+  const refusal = new AppError('not_found', 'There is no such thing.');
+  const { queue, batches, submit } = createQueue({
+    runBatch: (members) => {
+      batches.push({ tenants: members.map(({ tenantId }) => tenantId), lane: 0, commit: () => {}, fail: () => {} });
+      return Promise.resolve(members.map(({ tenantId }) => (tenantId === 'b' ? new Unwritten(refusal) : tenantId)));
+    },
+  });
+  assert.deepEqual(await Promise.allSettled(['a', 'b', 'c'].map(submit)), [
+    { status: 'fulfilled', value: 'a' },
+    { status: 'rejected', reason: refusal },
+    { status: 'fulfilled', value: 'c' },
+  ]);
+  await assert.rejects(submit('b'), refusal);
+  assert.equal(batches.length, 2);
+  assert.equal(queue.depth(), 0);
 });
 
 test('a conflict is tried again and not reported', async () => {

@@ -79,6 +79,7 @@ async function acknowledge(changes: readonly Change[], runBatch: RunBatch): Prom
     lanes: LANES,
     batchMax: BATCH_MAX,
     queueMax: QUEUE_MAX,
+    queueOfTenantMax: QUEUE_MAX,
     waitMaxMs: 1_000,
   });
   const answers: Promise<number>[] = [];

@@ -64,6 +64,34 @@ test('a full queue refuses the next change at once, and keeps the ones it has', 
   assert.deepEqual(await Promise.all([first, ...waiting]), ['a', 'b', 'c']);
 });
 
+test('a change never waits for all that another tenant has queued: tenants are taken in turn', async () => {
+  const { batches, submit } = createQueue({ batchMax: 3, queueMax: 100, queueOfTenantMax: 100 });
+  const answers = Promise.all([...'aaaaaaaaab', ...'ac'].map(submit));
+  await settle();
+  for (let index = 0; index < batches.length; index += 1) {
+    at(batches, index).commit();
+    await settle();
+  }
+  assert.equal((await answers).length, 12);
+  assert.deepEqual(
+    batches.map(({ tenants }) => tenants.join('')),
+    ['abc', 'aaa', 'aaa', 'aaa'],
+  );
+});
+
+test('503 overloaded for the change of a tenant that has its share waiting, while another is taken', async () => {
+  const { batches, submit } = createQueue({ queueOfTenantMax: 2 });
+  const first = submit('a');
+  await settle();
+  const waiting = [submit('a'), submit('a')];
+  await assert.rejects(submit('a'), isOverloaded);
+  const other = submit('b');
+  at(batches, 0).commit();
+  await settle();
+  at(batches, 1).commit();
+  assert.deepEqual(await Promise.all([first, ...waiting, other]), ['a', 'a', 'a', 'b']);
+});
+
 test('a change that waited too long for a lane is refused unrun, and a younger one is not', async () => {
   const { clock, batches, submit } = createQueue();
   const first = submit('a');

@@ -1,7 +1,9 @@
 import type { Clock } from '../kernel/clock.js';
 import { AppError, storageUnavailable } from '../kernel/errors.js';
+import { createFairQueue } from './fair-queue.js';
 import { isConflict, isOutage } from './faults.js';
 import type { TenantTx } from './scope.js';
+import { Unwritten } from './unwritten.js';
 
 /** A change: reads and writes through its handle alone, so that running it again after a rollback is harmless. */
 export type Work<T> = (tx: TenantTx) => Promise<T>;
@@ -24,7 +26,7 @@ export class MemberFailure extends Error {
 
 /**
  * Runs all members in one transaction and commits; if it rejects before the commit, nothing happened. Throws a
- * MemberFailure when one member is to blame.
+ * MemberFailure when one member is to blame. `Unwritten` is a value like others: the transaction goes on.
  */
 export type RunBatch = (members: readonly Member[], lane: number) => Promise<unknown[]>;
 
@@ -33,7 +35,9 @@ export interface GroupCommitOptions {
   readonly clock: Clock;
   readonly lanes: number;
   readonly batchMax: number;
+  /** How many changes wait at most, in all and of one tenant. */
   readonly queueMax: number;
+  readonly queueOfTenantMax: number;
   readonly waitMaxMs: number;
 }
 
@@ -59,7 +63,7 @@ const CULPRITS_MAX = 3;
  * without it: a neighbour's failure never becomes yours.
  */
 export function createGroupCommit(options: GroupCommitOptions): GroupCommit {
-  const queue: Queued[] = [];
+  const queue = createFairQueue<Queued>();
   const idleLanes = Array.from({ length: options.lanes }, (_, lane) => lane);
   let isPumpScheduled = false;
   let isClosed = false;
@@ -70,6 +74,13 @@ export function createGroupCommit(options: GroupCommitOptions): GroupCommit {
     finish();
     pending -= 1;
     if (pending === 0) for (const tell of onDrained.splice(0)) tell();
+  }
+
+  function answer(member: Queued, value: unknown): void {
+    settle(() => {
+      if (value instanceof Unwritten) member.reject(value.refusal);
+      else member.resolve(value);
+    });
   }
 
   /** No attempt begins so late, be it the first or one after a failure: whoever waits gets an answer in time. */
@@ -87,7 +98,7 @@ export function createGroupCommit(options: GroupCommitOptions): GroupCommit {
       if (isLate(member)) return refuseLate(member);
       try {
         const [value] = await options.runBatch([member], lane);
-        settle(() => member.resolve(value));
+        answer(member, value);
         return undefined;
       } catch (failure) {
         const error = reasonOf(failure);
@@ -98,61 +109,73 @@ export function createGroupCommit(options: GroupCommitOptions): GroupCommit {
     }
   }
 
-  async function runTogether(members: readonly Queued[], lane: number, culprits = 0): Promise<void> {
+  /** Gives what made the store be given up, if it was. */
+  async function runTogether(members: readonly Queued[], lane: number, culprits = 0): Promise<unknown> {
     let values: unknown[];
     try {
       values = await options.runBatch(members, lane);
     } catch (failure) {
       const error = reasonOf(failure);
-      if (isOutage(error)) {
-        for (const member of members) settle(() => member.reject(error));
-      } else {
-        await runApart(members, lane, failure, culprits);
-      }
-      return;
+      if (!isOutage(error)) return runApart(members, lane, failure, culprits);
+      for (const member of members) settle(() => member.reject(error));
+      return error;
     }
     members.forEach((member, index) => {
-      settle(() => member.resolve(values[index]));
+      answer(member, values[index]);
     });
+    return undefined;
   }
 
-  /** The batch goes again without the one that failed, which then runs alone; with many of those, all run alone. */
-  async function runApart(members: readonly Queued[], lane: number, failure: unknown, culprits: number): Promise<void> {
+  /**
+   * The batch goes again without the one that failed, which then runs alone. Where nobody knows who it was, each tenant's
+   * changes go again without those of others; with many that fail, all run alone.
+   */
+  async function runApart(
+    members: readonly Queued[],
+    lane: number,
+    failure: unknown,
+    culprits: number,
+  ): Promise<unknown> {
     const culprit = failure instanceof MemberFailure ? members[failure.index] : undefined;
     if (culprit === undefined || culprits === CULPRITS_MAX) {
+      const parts = culprit === undefined ? partsOf(members) : members.map((member) => [member]);
       let down: unknown;
-      for (const member of members) {
+      for (const part of parts) {
         // The store went down meanwhile: one after the other, the last would hear of it after minutes.
-        if (down !== undefined) settle(() => member.reject(storageUnavailable(down)));
+        if (down !== undefined) for (const member of part) settle(() => member.reject(storageUnavailable(down)));
         else {
-          const error = await runAlone(member, lane);
+          const error = await runPart(part, lane);
           if (isOutage(error)) down = error;
         }
       }
-      return;
+      return down;
     }
     const others = members.filter((member) => member !== culprit);
-    if (others.length > 0) await runTogether(others, lane, culprits + 1);
-    await runAlone(culprit, lane);
+    const error = others.length > 0 ? await runTogether(others, lane, culprits + 1) : undefined;
+    return (await runAlone(culprit, lane)) ?? error;
   }
 
+  function runPart(part: readonly Queued[], lane: number): Promise<unknown> {
+    const [first] = part;
+    return first !== undefined && part.length === 1 ? runAlone(first, lane) : runTogether(part, lane, CULPRITS_MAX);
+  }
+
+  /** The tenants in turn: who has hundreds waiting fills what the others leave. */
   function takeBatch(): Queued[] {
     const batch: Queued[] = [];
-    let taken = 0;
-    for (const member of queue) {
-      if (batch.length === options.batchMax) break;
-      taken += 1;
-      if (isLate(member)) refuseLate(member);
-      else batch.push(member);
+    while (batch.length < options.batchMax && queue.size() > 0) {
+      for (const member of queue.take(options.batchMax - batch.length)) {
+        if (isLate(member)) refuseLate(member);
+        else batch.push(member);
+      }
     }
-    queue.splice(0, taken);
     // One order for all writers, so that two batches with the same tenants wait for each other instead of deadlocking.
     return batch.sort((a, b) => (a.tenantId < b.tenantId ? -1 : a.tenantId > b.tenantId ? 1 : 0));
   }
 
   function pump(): void {
     isPumpScheduled = false;
-    while (queue.length > 0) {
+    while (queue.size() > 0) {
       const lane = idleLanes.pop();
       if (lane === undefined) return;
       const batch = takeBatch();
@@ -160,7 +183,7 @@ export function createGroupCommit(options: GroupCommitOptions): GroupCommit {
         idleLanes.push(lane);
         return;
       }
-      const running = batch.length === 1 && batch[0] ? runAlone(batch[0], lane) : runTogether(batch, lane);
+      const running = batch.length === 1 ? runPart(batch, lane) : runTogether(batch, lane);
       void running.finally(() => {
         idleLanes.push(lane);
         pump();
@@ -171,7 +194,7 @@ export function createGroupCommit(options: GroupCommitOptions): GroupCommit {
   return {
     submit<T>(tenantId: string, work: Work<T>): Promise<T> {
       if (isClosed) return Promise.reject(storageUnavailable(new Error('the commit queue is closed')));
-      if (queue.length >= options.queueMax) {
+      if (queue.size() >= options.queueMax || queue.sizeOf(tenantId) >= options.queueOfTenantMax) {
         const detail = 'Too many changes are waiting to be committed. Nothing was done; try again shortly.';
         return Promise.reject(new AppError('overloaded', detail, { headers: { 'Retry-After': '1' } }));
       }
@@ -195,6 +218,17 @@ export function createGroupCommit(options: GroupCommitOptions): GroupCommit {
     },
     depth: () => pending,
   };
+}
+
+/** By tenant, or the members of a single one each by itself. */
+function partsOf(members: readonly Queued[]): readonly (readonly Queued[])[] {
+  const parts = new Map<string, Queued[]>();
+  for (const member of members) {
+    const part = parts.get(member.tenantId);
+    if (part) part.push(member);
+    else parts.set(member.tenantId, [member]);
+  }
+  return parts.size === 1 ? members.map((member) => [member]) : [...parts.values()];
 }
 
 /** What a failure of a member is about; any other is about itself. */

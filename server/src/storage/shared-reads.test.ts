@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { outage } from '../testing/group-commit-fixture.js';
 import type { Bulk } from './bulk.js';
+import { translateDriverFault } from './faults.js';
 import type { RunShared } from './shared-reads.js';
 import { createSharedReads } from './shared-reads.js';
 import { statement } from './statement.js';
@@ -14,7 +16,7 @@ interface Flight {
   readonly name: string;
   readonly rows: readonly unknown[];
   land(): void;
-  crash(error: Error): void;
+  crash(error: unknown): void;
 }
 
 /** Flights stay out until the test lets them land. */
@@ -59,12 +61,12 @@ describe('shared reads', () => {
       [
         [
           ['a', 'b'],
-          [1, 2, 3, 1],
+          [1, 3, 1, 2],
         ],
       ],
     );
     flights[0]?.land();
-    for (const answer of await Promise.all(asked)) assert.deepEqual([...answer], [1, 2, 3]);
+    for (const answer of await Promise.all(asked)) assert.deepEqual([...answer].sort(), [1, 2, 3]);
   });
 
   it('a flight takes at most its rows, at most so many are out, and what waits gathers for the next', async () => {
@@ -90,12 +92,26 @@ describe('shared reads', () => {
       [
         [0, 1, 2],
         [3, 4, 5],
-        [6, 7, 8],
-        [9, 10],
+        [6, 10, 7],
+        [8, 9],
       ],
     );
-    assert.deepEqual(air.flights.at(-1)?.tenants, ['a', 'b']);
+    assert.deepEqual(air.flights.at(2)?.tenants, ['a', 'b']);
     assert.equal(air.outMost(), 2);
+  });
+
+  it('a look never waits for all that another tenant asks: tenants share a flight in turn', async () => {
+    const air = createAir({ flightsMax: 1, rowsMax: 3 });
+    const bulk = look('look');
+    const asked = [1, 2, 3, 4, 5, 6].map((n) => air.reads.find('a', bulk, n));
+    asked.push(air.reads.find('b', bulk, 7));
+    await turn();
+    await fail(air, new Error('nothing fails here'));
+    await Promise.all(asked);
+    assert.deepEqual(
+      air.flights.map(({ rows }) => rows),
+      [[1, 7, 2], [3, 4, 5], [6]],
+    );
   });
 
   it('statements never mix, and each gets its turn', async () => {
@@ -116,13 +132,13 @@ describe('shared reads', () => {
     );
   });
 
-  it('a failure reaches everybody on the flight and nobody else, and the next flight goes', async () => {
+  it('503 for everybody on a flight that found the store gone and for nobody else, and the next flight goes', async () => {
     const { flights, reads } = createAir({ flightsMax: 1, rowsMax: 2 });
     const bulk = look('look');
     const asked = [1, 2, 3].map((n) => reads.find('a', bulk, n));
     const outcomes = Promise.allSettled(asked);
     await turn();
-    flights[0]?.crash(new Error('lost'));
+    flights[0]?.crash(outage());
     await turn();
     flights[1]?.land();
     assert.deepEqual(
@@ -133,6 +149,71 @@ describe('shared reads', () => {
     await turn();
     flights[2]?.land();
     assert.deepEqual([...(await later)], [4]);
+  });
+
+  const refused = (code: string) =>
+    translateDriverFault(Object.assign(new Error('refused'), { code, severity: 'ERROR' }));
+
+  /** Lands what has no row below zero and crashes the rest, until nothing is out any more. */
+  async function fail(air: ReturnType<typeof createAir>, error: unknown): Promise<void> {
+    for (let next = 0; next < air.flights.length; next += 1) {
+      const flight = air.flights[next];
+      if (flight?.rows.some((row) => Number(row) < 0)) flight.crash(error);
+      else flight?.land();
+      await turn();
+    }
+  }
+
+  for (const [what, error] of [
+    ['an SQL error', refused('22021')],
+    ['a row that cannot be read', refused('XX001')],
+    ['a mistake in making columns', new TypeError('no column')],
+  ] as const) {
+    it(`${what} fails only the ask that brought it: others go again by tenant, then one by one`, async () => {
+      const air = createAir({ flightsMax: 1, rowsMax: 10 });
+      const bulk = look('look');
+      const asks: [string, number][] = [
+        ['a', 1],
+        ['b', -1],
+        ['a', 2],
+        ['b', 3],
+        ['c', 4],
+      ];
+      const outcomes = Promise.allSettled(asks.map(([tenant, row]) => air.reads.find(tenant, bulk, row)));
+      await turn();
+      await fail(air, error);
+      assert.deepEqual(
+        (await outcomes).map(({ status }) => status),
+        ['fulfilled', 'rejected', 'fulfilled', 'fulfilled', 'fulfilled'],
+      );
+      assert.deepEqual(
+        air.flights.map(({ tenants, rows }) => [tenants.join(''), rows]),
+        [
+          ['abc', [1, 2, -1, 3, 4]],
+          ['a', [1, 2]],
+          ['b', [-1, 3]],
+          ['b', [-1]],
+          ['b', [3]],
+          ['c', [4]],
+        ],
+      );
+      assert.equal(air.outMost(), 1, 'what goes again takes no further flight');
+    });
+  }
+
+  it('a statement that took too long, or a server short of something, is not tried again one by one', async () => {
+    for (const code of ['57014', '53200', '57P01', '58030', '26000']) {
+      const { flights, reads } = createAir({ flightsMax: 1, rowsMax: 10 });
+      const bulk = look('look');
+      const outcomes = Promise.allSettled([reads.find('a', bulk, 1), reads.find('b', bulk, 2)]);
+      await turn();
+      flights[0]?.crash(refused(code));
+      assert.deepEqual(
+        (await outcomes).map(({ status }) => status),
+        ['rejected', 'rejected'],
+      );
+      assert.equal(flights.length, 1, code);
+    }
   });
 
   it('a look made while every flight is out leaves as soon as one has landed', async () => {

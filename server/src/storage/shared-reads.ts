@@ -1,4 +1,7 @@
 import type { Bulk } from './bulk.js';
+import type { FairQueue } from './fair-queue.js';
+import { createFairQueue } from './fair-queue.js';
+import { mayBeOneCallers } from './faults.js';
 
 export interface Asked {
   readonly tenantId: string;
@@ -21,20 +24,30 @@ interface Waiting extends Asked {
 
 /**
  * Point reads that arrive together share a statement and a transaction. While every flight is out the next one gathers
- * by itself, so nobody waits for company.
+ * by itself, so nobody waits for company; one tenant's asks fill of it what the others leave. What is refused for the sake of one goes again apart: another's failure never
+ * becomes yours.
  */
 export function createSharedReads(
   run: RunShared,
   options: { readonly flightsMax: number; readonly rowsMax: number },
 ): SharedReads {
-  const waiting = new Map<AnyBulk, Waiting[]>();
+  const waiting = new Map<AnyBulk, FairQueue<Waiting>>();
   let flights = 0;
   let isScheduled = false;
 
   async function fly(bulk: AnyBulk, asked: readonly Waiting[]): Promise<void> {
     flights += 1;
     try {
-      const tenants = [...new Set(asked.map(({ tenantId }) => tenantId))];
+      await serve(bulk, asked);
+    } finally {
+      flights -= 1;
+      pump();
+    }
+  }
+
+  async function serve(bulk: AnyBulk, asked: readonly Waiting[]): Promise<void> {
+    const tenants = [...new Set(asked.map(({ tenantId }) => tenantId))];
+    try {
       const answer = await run(
         tenants,
         bulk,
@@ -42,18 +55,17 @@ export function createSharedReads(
       );
       for (const { resolve } of asked) resolve(answer);
     } catch (error) {
-      for (const { reject } of asked) reject(error);
-    } finally {
-      flights -= 1;
-      pump();
+      if (asked.length > 1 && mayBeOneCallers(error)) {
+        for (const part of partsOf(asked, tenants)) await serve(bulk, part);
+      } else for (const { reject } of asked) reject(error);
     }
   }
 
   function pump(): void {
     isScheduled = false;
     for (const [bulk, queue] of waiting) {
-      while (queue.length > 0 && flights < options.flightsMax) void fly(bulk, queue.splice(0, options.rowsMax));
-      if (queue.length === 0) waiting.delete(bulk);
+      while (queue.size() > 0 && flights < options.flightsMax) void fly(bulk, queue.take(options.rowsMax));
+      if (queue.size() === 0) waiting.delete(bulk);
     }
   }
 
@@ -63,9 +75,9 @@ export function createSharedReads(
         // Rows and answers of one statement meet only each other, so the types that went in come out.
         const key = bulk as unknown as AnyBulk;
         const asked: Waiting = { tenantId, row, resolve: resolve as (answer: unknown) => void, reject };
-        const queue = waiting.get(key);
-        if (queue) queue.push(asked);
-        else waiting.set(key, [asked]);
+        const queue = waiting.get(key) ?? createFairQueue();
+        queue.push(asked);
+        waiting.set(key, queue);
         if (isScheduled || flights >= options.flightsMax) return;
         isScheduled = true;
         // After the requests of this turn of the event loop have been read: they then share a flight.
@@ -73,4 +85,10 @@ export function createSharedReads(
       });
     },
   };
+}
+
+/** By tenant, so that all but one of them are served at once; the asks of a single tenant one by one. */
+function partsOf(asked: readonly Waiting[], tenants: readonly string[]): Waiting[][] {
+  if (tenants.length === 1) return asked.map((each) => [each]);
+  return tenants.map((tenantId) => asked.filter((each) => each.tenantId === tenantId));
 }

@@ -35,6 +35,7 @@ export function createQueue(options: Partial<GroupCommitOptions> = {}) {
     lanes: 1,
     batchMax: 10,
     queueMax: 10,
+    queueOfTenantMax: 10,
     waitMaxMs: WAIT_MAX_MS,
     ...options,
   });

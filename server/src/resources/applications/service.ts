@@ -70,7 +70,7 @@ export function createApplications(options: ChangesOptions): Applications {
       // What is no id names nothing, so it narrows the list like an id nobody has.
       const ids = query.id?.filter(isUuid).map((id) => id.toLowerCase());
       const filter = { ids, types: query.type, nowMs };
-      const [rows, total] = await database.read(tenantId, (tx) =>
+      const [rows, total] = await database.readPage(tenantId, (tx) =>
         Promise.all([listApplications(tx, filter, size, (page - 1) * size), countApplications(tx, filter)]),
       );
       return {

@@ -22,7 +22,7 @@ const ALWAYS_SHOWN = ['token', 'bank', 'card'] as const;
 export function createReports(options: ReportsOptions): Reports {
   return {
     async usage(tenantId, act) {
-      const [counts, active, included] = await options.database.read(tenantId, (tx) =>
+      const [counts, active, included] = await options.database.readPage(tenantId, (tx) =>
         Promise.all([
           findTokenCounts(tx, act.atMs),
           findActiveTokenCount(tx, monthOf(act.atMs)),

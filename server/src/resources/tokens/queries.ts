@@ -61,6 +61,32 @@ export const FIND_TOKENS = findTokens('find_tokens', '');
 /** Finds them and keeps others from changing them until the transaction ends. */
 export const LOCK_TOKENS = findTokens('lock_tokens', 'FOR UPDATE');
 
+/** Ids found for everybody who asked together. A token whose time is over stands in nobody's way. */
+export interface FoundIds {
+  isLive(key: TokenKey, nowMs: number): boolean;
+}
+
+/** Only whether tokens are there: what they hold does not travel. */
+export const FIND_IDS: Bulk<TokenKey, Pick<TokenRow, 'tenant_id' | 'id' | 'expires_at'>, FoundIds> = {
+  statement: statement(
+    'find_token_ids',
+    `SELECT t.tenant_id, t.id, t.expires_at FROM unnest($1::uuid[], $2::text[]) AS given (tenant_id, id)
+     CROSS JOIN LATERAL (SELECT t.tenant_id, t.id, t.expires_at FROM tokens AS t
+                         WHERE ${BY_KEY} ORDER BY t.id LIMIT 1) AS t`,
+  ),
+  order: ORDER.find,
+  values: keyColumns,
+  collect(rows) {
+    const found = new Map(rows.map((row) => [nameOf(row.tenant_id, row.id), row.expires_at]));
+    return {
+      isLive({ tenantId, id }, nowMs) {
+        const expiresAt = found.get(nameOf(tenantId, id));
+        return expiresAt !== undefined && (expiresAt === null || expiresAt.getTime() > nowMs);
+      },
+    };
+  },
+};
+
 type RowName = Pick<TokenRow, 'tenant_id' | 'id'>;
 
 /**

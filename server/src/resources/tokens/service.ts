@@ -12,6 +12,7 @@ import type { Json } from '../../kernel/json.js';
 import { createTurns } from '../../kernel/turns.js';
 import type { Database } from '../../storage/database.js';
 import type { TenantTx } from '../../storage/scope.js';
+import { beforeWriting } from '../../storage/unwritten.js';
 import { readNewToken } from './input/new-token.js';
 import { readTokenPatch } from './input/token-patch.js';
 import type { TokenBody } from './schema.js';
@@ -29,6 +30,7 @@ import type { Fingerprints } from './vault/present.js';
 import { createPresent } from './vault/present.js';
 import { refuseProbing } from './vault/probing.js';
 import { createRefusals } from './vault/refused.js';
+import { writeUnlessTaken } from './vault/taken-ids.js';
 import { createTokenize } from './vault/tokenize.js';
 import { changeToken, mergeChange, refuseTooLarge } from './vault/update.js';
 
@@ -72,7 +74,7 @@ export function createTokens(options: TokensOptions): Tokens {
       const input = checked((errors) => readNewToken(body, { path: '', nowMs: act.atMs }, errors));
       const preparation = await prepareFor(options, principal, act);
       const token = prepareGranted(preparation, principal, input, '');
-      return database.write(principal.tenantId, async (tx) => {
+      return writeUnlessTaken(database, principal.tenantId, [token.token], act.atMs, async (tx) => {
         const [answer] = await makeTokens(tx, opener, principal, preparation, [token]);
         assert(answer !== undefined, 'one token has one answer');
         await act.keepAnswer?.(tx, answer);
@@ -104,11 +106,11 @@ export function createTokens(options: TokensOptions): Tokens {
         const preparation = { ...common, budget: createBudget() };
         const changed = refusals.noting(() => changeToken(preparation, current, after, patch));
         refuseTooLarge(current, changed.token);
-        return { ...changed, transform, present: createPresent(options, () => preparation.budget, act) };
+        return { ...changed, current, transform, present: createPresent(options, () => preparation.budget, act) };
       };
       const applied = async (tx: TenantTx): Promise<TokenBody> => {
-        const current = known(await opener.lock(tx, id, act.atMs));
-        const { token, isToBeClaimed, transform, present } = apply(current);
+        const locked = await opener.lock(tx, id, act.atMs);
+        const { current, token, isToBeClaimed, transform, present } = beforeWriting(() => apply(known(locked)));
         const match = isToBeClaimed && !isStranger(principal) ? await matchOf(tx, act, token) : undefined;
         if (match) await recordTouched(tx, act, 'token_matched', [match]);
         else await writeChange(tx, act, current, token, 'token_updated');
@@ -127,11 +129,14 @@ export function createTokens(options: TokensOptions): Tokens {
     },
 
     async delete(principal, act, id) {
-      const allow = (token: OpenRow) => granted(decide(principal, 'token:delete', subjectOf(token)));
+      const allow = (token: OpenRow) => {
+        granted(decide(principal, 'token:delete', subjectOf(token)));
+        return token;
+      };
       allow(known(await opener.find(principal.tenantId, id, act.atMs)));
       await change(principal, id, async (tx) => {
-        const token = known(await opener.lock(tx, id, act.atMs));
-        allow(token);
+        const locked = await opener.lock(tx, id, act.atMs);
+        const token = beforeWriting(() => allow(known(locked)));
         await removeTokens(tx, act, [token], 'token_deleted');
       });
     },

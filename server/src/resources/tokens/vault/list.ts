@@ -110,7 +110,7 @@ export function createLists(options: ListsOptions): Lists {
     };
     const resolved = resolveAtOnce(ask);
     if (resolved) return database.readAtOnce(principal.tenantId, (tx) => find(tx, resolved));
-    return database.read(principal.tenantId, async (tx) => find(tx, await resolveAsk(tx, ask)));
+    return database.readPage(principal.tenantId, async (tx) => find(tx, await resolveAsk(tx, ask)));
   }
 
   /** Opens and shapes the tokens of a page, and has the log say so before they leave. */

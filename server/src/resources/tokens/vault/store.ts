@@ -1,10 +1,11 @@
 import type { Act } from '../../../audit/entry.js';
 import { operatorAct } from '../../../audit/entry.js';
 import { recordAll } from '../../../audit/record.js';
-import { AppError } from '../../../kernel/errors.js';
+import { assert } from '../../../kernel/assert.js';
 import { newId } from '../../../kernel/ids.js';
 import { Overtaken } from '../../../storage/faults.js';
 import type { TenantTx } from '../../../storage/scope.js';
+import { Unwritten } from '../../../storage/unwritten.js';
 import { countUsage } from '../../reports/index.js';
 import { FIND_TOKENS, insertTerms, insertTokens, lockExpiredTokens, moveClaim } from '../queries.js';
 import type { TokenRow } from '../stored/row.js';
@@ -14,6 +15,7 @@ import { ownId, settleId } from './new-id.js';
 import type { Opener } from './open.js';
 import type { Preparation, PreparedToken } from './prepare.js';
 import { renamed } from './prepare.js';
+import { idTaken, isIdChosen } from './taken-ids.js';
 
 /** What became of a token that was to be made. */
 export type Stored =
@@ -26,7 +28,8 @@ const ALIAS_ATTEMPTS_MAX = 3;
 
 /**
  * Writes tokens with their terms, log entries and counters. Tokens whose id we made up ourselves cannot collide, so all of
- * it travels in one flight; otherwise the ids are settled first. A taken id throws, which undoes the whole change.
+ * it travels in one flight; otherwise the ids are settled first. A taken id throws, which undoes the whole change unless
+ * nothing was written yet.
  */
 export async function storeTokens(
   tx: TenantTx,
@@ -45,7 +48,8 @@ export async function storeTokens(
   );
   const fresh = asked.filter(({ ticket }, n) => holders[n] === ticket);
   const others = holders.filter((holder, n) => holder !== asked[n]?.ticket);
-  const [made, found] = await Promise.all([makeTokens(tx, preparation, fresh), findRows(tx, others)]);
+  const isClaiming = tokens.some(({ isDeduplicated }) => isDeduplicated);
+  const [made, found] = await Promise.all([makeTokens(tx, preparation, fresh, isClaiming), findRows(tx, others)]);
   return asked.map(({ token, ticket }, n) => {
     const holder = holders[n] ?? ticket;
     // A holder may be one of this very request, which is known by its ticket.
@@ -81,6 +85,7 @@ async function makeTokens(
   tx: TenantTx,
   preparation: Preparation,
   asked: readonly Asked[],
+  isClaiming: boolean,
 ): Promise<Map<string, PreparedToken>> {
   const { act } = preparation;
   const made = new Map<string, PreparedToken>();
@@ -92,11 +97,17 @@ async function makeTokens(
     return made;
   }
   let open = asked;
+  // Whoever deduplicates has claimed fingerprints before.
+  let isUntouched = !isClaiming;
   for (let attempt = 1; open.length > 0; attempt += 1) {
     const inserted = new Set(await insertTokens(tx, rowsOf(open.map(({ token }) => token))));
     const taken = open.filter(({ token }) => !inserted.has(token.row));
     for (const { token, ticket } of open) if (inserted.has(token.row)) made.set(ticket, token);
     const erased = await eraseExpired(tx, preparation, taken);
+    isUntouched &&= made.size === 0 && erased.size === 0;
+    const lost = taken.find(({ token }) => isIdChosen(token) && !erased.has(token.row.id));
+    if (lost && isUntouched) throw new Unwritten(idTaken(lost.token.idPath));
+    if (lost) throw idTaken(lost.token.idPath);
     open = taken.map(({ token, ticket }) => ({
       ticket,
       token: erased.has(token.row.id) ? token : renamed(preparation, token, anotherId(preparation, token, attempt)),
@@ -123,8 +134,8 @@ function moveClaims(tx: TenantTx, made: ReadonlyMap<string, PreparedToken>): Pro
 }
 
 function anotherId(preparation: Preparation, token: PreparedToken, attempt: number): string {
-  const { idExpression, idPath, content } = token;
-  if (idExpression === undefined) throw idTaken(idPath);
+  const { idExpression, content } = token;
+  assert(idExpression !== undefined, 'only an id that was made up is made up anew');
   return attempt < ALIAS_ATTEMPTS_MAX ? settleId(preparation, idExpression, content, '') : ownId(content);
 }
 
@@ -168,10 +179,4 @@ async function findRows(tx: TenantTx, ids: readonly string[]): Promise<Map<strin
 
 function rowsOf(tokens: readonly PreparedToken[]): TokenRow[] {
   return tokens.map(({ row }) => row);
-}
-
-function idTaken(path: string): AppError {
-  return new AppError('token_id_conflict', 'A token with this id exists already. Choose another id, or leave it out.', {
-    errors: { [path]: ['is taken'] },
-  });
 }

@@ -9,6 +9,7 @@ import { prepareGranted } from './answer.js';
 import { makeTokens } from './make.js';
 import type { Opener } from './open.js';
 import type { Preparation } from './prepare.js';
+import { writeUnlessTaken } from './taken-ids.js';
 import { tooManyTokens } from './too-many.js';
 
 export interface TokenizeOptions {
@@ -31,7 +32,8 @@ export function createTokenize(options: TokenizeOptions) {
     );
     const rebuild = (bodies: readonly Json[]) => plan.rebuild(bodies);
     if (tokens.length === 0 && !act.keepAnswer) return rebuild([]);
-    return options.database.write(principal.tenantId, async (tx) => {
+    const prepared = tokens.map(({ token }) => token);
+    return writeUnlessTaken(options.database, principal.tenantId, prepared, act.atMs, async (tx) => {
       const bodies = await makeTokens(tx, options.opener, principal, preparation, tokens);
       // A body is JSON by its schema; the type of its free members is not known to the compiler.
       const answer = rebuild(bodies as unknown as readonly Json[]);

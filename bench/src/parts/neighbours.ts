@@ -1,0 +1,98 @@
+import { goalOf } from '../goals.js';
+import type { LoadResult } from '../load/closed.js';
+import { runLoad, runRefusableLoad } from '../load/run.js';
+import type { NeighbourCase, Streams } from '../neighbours/case.js';
+import { SEARCHES_WITHOUT_INDEX } from '../neighbours/searches.js';
+import { CREATES_WITH_A_TAKEN_ID } from '../neighbours/taken-ids.js';
+import type { Findings } from '../page/results.js';
+import { NOTHING } from '../page/results.js';
+import type { Bench } from '../plan.js';
+import type { Product } from '../product.js';
+import { startProduct } from '../product.js';
+import { median, ratiosOf, spread } from '../statistics.js';
+import { makeVaultTenant } from '../tenants.js';
+
+const CASES: readonly NeighbourCase[] = [SEARCHES_WITHOUT_INDEX, CREATES_WITH_A_TAKEN_ID];
+/** Long enough for what the hostile tenant does to be under way on all its connections. */
+const LEAD_MS = 1_000;
+
+/** What one tenant keeps of its rate while another does its worst, each case on a product of its own. */
+export async function measureNeighbours(bench: Bench): Promise<Findings> {
+  const rows: string[][] = [];
+  const goals: Findings['goals'][number][] = [];
+  for (const each of CASES) {
+    const { alone, beside, answers } = await measureCase(bench, each);
+    const kept = ratiosOf(rates(beside), rates(alone));
+    goals.push(goalOf(`neighbours: ${each.name}, rate kept`, kept, each.wanted));
+    rows.push([each.name, ...figuresOf(alone), ...figuresOf(beside), spread(kept, 2), answers]);
+    bench.say(`${each.name}: keeps ${spread(kept, 2)}`);
+  }
+  const side = (name: string) => [`${name}/s`, `${name} p50 ms`, `${name} p99 ms`];
+  return {
+    ...NOTHING,
+    tables: [
+      {
+        title: 'A tenant alone, and beside another that does its worst',
+        head: ['what', ...side('alone'), ...side('beside'), 'rate kept', 'answers to the other'],
+        rows,
+      },
+    ],
+    goals,
+  };
+}
+
+interface Measured {
+  readonly alone: readonly LoadResult[];
+  readonly beside: readonly LoadResult[];
+  /** What the hostile tenant was answered in the last round. */
+  readonly answers: string;
+}
+
+async function measureCase({ plan, workshop }: Bench, { prepare }: NeighbourCase): Promise<Measured> {
+  const product = await startProduct(workshop);
+  const [neighbour, hostile] = [await makeVaultTenant(product), await makeVaultTenant(product)];
+  const streams = await prepare({ product, neighbour, hostile, isQuick: plan.isQuick });
+  const alone: LoadResult[] = [];
+  const beside: LoadResult[] = [];
+  let answers = '';
+  for (let round = 0; round <= plan.rounds; round += 1) {
+    const quiet = await runLoad(workshop, { port: product.port, ...streams.neighbour, seconds: plan.seconds });
+    const loud = await runBoth(workshop, product, streams, plan.seconds);
+    answers = answersOf(loud.hostile);
+    // The first round only warms up.
+    if (round === 0) continue;
+    alone.push(quiet);
+    beside.push(loud.neighbour);
+  }
+  await product.stop();
+  return { alone, beside, answers };
+}
+
+async function runBoth(
+  workshop: Bench['workshop'],
+  { port }: Product,
+  { neighbour, hostile }: Streams,
+  seconds: number,
+): Promise<{ readonly neighbour: LoadResult; readonly hostile: LoadResult }> {
+  const flood = runRefusableLoad(workshop, { port, ...hostile, seconds: seconds + (2 * LEAD_MS) / 1_000 });
+  await new Promise((resolve) => setTimeout(resolve, LEAD_MS));
+  const result = await runLoad(workshop, { port, ...neighbour, seconds });
+  return { neighbour: result, hostile: await flood };
+}
+
+function rates(results: readonly LoadResult[]): number[] {
+  return results.map(({ perSecond }) => perSecond);
+}
+
+function figuresOf(results: readonly LoadResult[]): string[] {
+  return [
+    spread(rates(results), 0),
+    median(results.map(({ p50Ms }) => p50Ms)).toFixed(1),
+    median(results.map(({ p99Ms }) => p99Ms)).toFixed(1),
+  ];
+}
+
+function answersOf({ requests, refused, perSecond }: LoadResult): string {
+  const others = Object.entries(refused).map(([status, count]) => `, ${count} × ${status}`);
+  return `${requests} (${perSecond.toFixed(0)}/s)${others.join('')}`;
+}

@@ -1,0 +1,55 @@
+/** Waits for its turn among others of many tenants. */
+export interface OfTenant {
+  readonly tenantId: string;
+}
+
+export interface FairQueue<T extends OfTenant> {
+  push(item: T): void;
+  /** At most so many, one of each tenant after another, each tenant's in the order they came. */
+  take(max: number): T[];
+  /** How many wait, and how many of them are this tenant's. */
+  size(): number;
+  sizeOf(tenantId: string): number;
+}
+
+/** Whoever has hundreds waiting takes what the others leave, and nobody waits for all of them. */
+export function createFairQueue<T extends OfTenant>(): FairQueue<T> {
+  /** In the order in which the tenants are served next. */
+  const byTenant = new Map<string, T[]>();
+  let size = 0;
+
+  function takeInTurn(max: number): T[] {
+    const taken: T[] = [];
+    // What is set again comes up again behind the others: this goes round until enough are taken.
+    for (const [tenantId, items] of byTenant) {
+      if (taken.length === max) break;
+      byTenant.delete(tenantId);
+      const item = items.shift();
+      if (item !== undefined) taken.push(item);
+      if (items.length > 0) byTenant.set(tenantId, items);
+    }
+    return taken;
+  }
+
+  function takeAll(): T[] {
+    const taken = [...byTenant.values()].flat();
+    byTenant.clear();
+    return taken;
+  }
+
+  return {
+    push(item) {
+      const items = byTenant.get(item.tenantId);
+      if (items) items.push(item);
+      else byTenant.set(item.tenantId, [item]);
+      size += 1;
+    },
+    take(max) {
+      const taken = size <= max ? takeAll() : takeInTurn(max);
+      size -= taken.length;
+      return taken;
+    },
+    size: () => size,
+    sizeOf: (tenantId) => byTenant.get(tenantId)?.length ?? 0,
+  };
+}

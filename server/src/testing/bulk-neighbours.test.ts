@@ -1,0 +1,263 @@
+import assert from 'node:assert/strict';
+import { readdirSync, readFileSync } from 'node:fs';
+import { after, before, describe, it } from 'node:test';
+import type { Act } from '../audit/entry.js';
+import { operatorAct } from '../audit/entry.js';
+import { record } from '../audit/record.js';
+import { newId } from '../kernel/ids.js';
+import { addActiveTokens, addToGroups } from '../resources/reports/queries.js';
+import {
+  claimFingerprint,
+  deleteTerms,
+  deleteTokens,
+  FIND_IDS,
+  FIND_TOKENS,
+  insertTerms,
+  insertTokens,
+  LOCK_TOKENS,
+} from '../resources/tokens/queries.js';
+import type { TokenRow } from '../resources/tokens/stored/row.js';
+import { setModified } from '../resources/tokens/transfer/transfer-queries.js';
+import { createGather } from '../storage/bulk.js';
+import type { TenantTx } from '../storage/scope.js';
+import type { TestApp } from './test-app.js';
+import { startTestApp } from './test-app.js';
+
+/** Values that have no business in a row, by what belongs there. Types are broken on purpose: nothing here trusts them. */
+const NOTHING = [null, undefined];
+const ODD = {
+  text: ['a\u0000b', '\u0000', '\ud83d', 'x\ude00\ud83dy', 'x'.repeat(20_000), '', 7, {}, ['a', 'b'], ...NOTHING],
+  uuid: ['', 'no-uuid', '{}', newId().slice(1), `${newId()}0`, `g${newId().slice(1)}`, '\u0000', 7, {}, ...NOTHING],
+  bytes: [Buffer.alloc(0), Buffer.alloc(5), 'text', 7, {}, ...NOTHING],
+  date: [new Date(Number.NaN), new Date(8.64e15), new Date(-8.64e15), 7, '2030-01-01', {}, ...NOTHING],
+  instant: [Number.NaN, Number.POSITIVE_INFINITY, 1e300, -8.64e15, 8.64e15, 0.5, '7', {}, ...NOTHING],
+  number: [Number.NaN, Number.NEGATIVE_INFINITY, 2 ** 31, -(2 ** 63), 1e300, 0.5, '7', 'x', {}, ...NOTHING],
+  day: ['2030-13-45', '0000-00-00', 'yesterday', '\u0000', '10000000-01-01', '', 7, {}, ...NOTHING],
+} as const satisfies Readonly<Record<string, readonly unknown[]>>;
+type Kind = keyof typeof ODD;
+
+const TOKEN_KINDS: Readonly<Partial<Record<keyof TokenRow, Kind>>> = {
+  tenant_id: 'uuid',
+  id: 'text',
+  type: 'text',
+  group_id: 'uuid',
+  created_at: 'date',
+  tie: 'uuid',
+  created_by: 'uuid',
+  expires_at: 'date',
+  cvc_expires_at: 'date',
+  fingerprint: 'bytes',
+  terms: 'bytes',
+  data_version: 'number',
+  sealed: 'bytes',
+};
+
+interface Case {
+  readonly kinds: Readonly<Record<string, Kind>>;
+  /** Runs the statement for a good row of this tenant with `odd` written over it. */
+  run(tx: TenantTx, odd: object): Promise<unknown>;
+}
+
+const token = ({ tenantId }: TenantTx, odd: object): TokenRow => ({
+  tenant_id: tenantId,
+  id: newId(),
+  type: 'token',
+  group_id: newId(),
+  created_at: new Date(),
+  tie: newId(),
+  created_by: newId(),
+  modified_by: null,
+  modified_at: null,
+  expires_at: null,
+  cvc_expires_at: null,
+  fingerprint: Buffer.alloc(32, 1),
+  terms: Buffer.alloc(32, 2),
+  data_version: 1,
+  sealed: Buffer.from('sealed'),
+  ...odd,
+});
+const place = { tenant_id: 'uuid', terms: 'bytes', created_at: 'date', tie: 'uuid' } as const;
+const key = { tenantId: 'uuid', id: 'text' } as const;
+
+/** Every bulk statement by its name in the source. A new one without a case fails the first test below. */
+const CASES: Readonly<Record<string, Case>> = {
+  FIND_TOKENS: {
+    kinds: key,
+    run: (tx, odd) => tx.gather(FIND_TOKENS, [{ tenantId: tx.tenantId, id: newId(), ...odd }]),
+  },
+  FIND_IDS: {
+    kinds: key,
+    run: (tx, odd) => tx.gather(FIND_IDS, [{ tenantId: tx.tenantId, id: newId(), ...odd }]),
+  },
+  LOCK_TOKENS: {
+    kinds: key,
+    run: (tx, odd) => tx.gather(LOCK_TOKENS, [{ tenantId: tx.tenantId, id: newId(), ...odd }]),
+  },
+  INSERT_TOKENS: {
+    kinds: TOKEN_KINDS,
+    run: async (tx, odd) => assert.equal((await insertTokens(tx, [token(tx, odd)])).length, 1),
+  },
+  INSERT_TERMS: { kinds: place, run: (tx, odd) => insertTerms(tx, [token(tx, odd)]) },
+  DELETE_TERMS: { kinds: place, run: (tx, odd) => deleteTerms(tx, [token(tx, odd)]) },
+  DELETE_TOKENS: {
+    kinds: { tenant_id: 'uuid', id: 'text', data_version: 'number' },
+    async run(tx, odd) {
+      const row = token(tx, {});
+      await insertTokens(tx, [row]);
+      await deleteTokens(tx, [{ ...row, ...odd }]);
+    },
+  },
+  SET_MODIFIED: {
+    kinds: { tenant_id: 'uuid', id: 'text', modified_by: 'uuid', modified_at: 'date' },
+    run: (tx, odd) => setModified(tx, [token(tx, { modified_by: newId(), modified_at: new Date(), ...odd })]),
+  },
+  CLAIM_FINGERPRINTS: {
+    kinds: {
+      tenantId: 'uuid',
+      type: 'text',
+      fingerprint: 'bytes',
+      groupId: 'uuid',
+      maskDigest: 'bytes',
+      expiresAtMs: 'instant',
+      scope: 'uuid',
+      tokenId: 'text',
+      atMs: 'instant',
+    },
+    run(tx, odd) {
+      const place = { groupId: newId(), scope: newId(), maskDigest: Buffer.alloc(0), expiresAtMs: null };
+      const claim = { type: 'card', fingerprint: Buffer.alloc(32, 3), ...place, tokenId: newId(), atMs: Date.now() };
+      return claimFingerprint(tx, { tenantId: tx.tenantId, ...claim, ...odd });
+    },
+  },
+  ADD_TO_GROUPS: {
+    kinds: { groupId: 'uuid', type: 'text', containers: 'text', difference: 'number' },
+    run: (tx, odd) =>
+      addToGroups(tx, [{ groupId: newId(), type: 'token', containers: ['/x/'], difference: 1, ...odd }]),
+  },
+  ADD_ACTIVE_TOKENS: {
+    kinds: { month: 'day', tokenId: 'text' },
+    run(tx, odd) {
+      const { month = '2030-01-01', tokenId = newId() } = odd as { month?: string; tokenId?: string };
+      return addActiveTokens(tx, month, [tokenId, undefined]);
+    },
+  },
+  INSERT_LOGS: {
+    kinds: {
+      atMs: 'instant',
+      actorId: 'uuid',
+      actorType: 'text',
+      sourceAddress: 'text',
+      traceId: 'text',
+      entityId: 'text',
+      entityType: 'text',
+      outcome: 'text',
+    },
+    run(tx, odd) {
+      const { entityId, entityType, outcome, actorId, actorType, ...act } = {
+        ...{ entityId: 'an-id', entityType: 'token', outcome: 'success', actorId: newId(), actorType: 'application' },
+        ...odd,
+      } as Record<string, unknown>;
+      const actor = { id: actorId, type: actorType };
+      const done = { ...operatorAct(Date.now()), actor, ...act } as unknown as Act;
+      return record(tx, done, { event: 'token_deleted', entityId, entityType, outcome } as never);
+    },
+  },
+};
+
+describe('a value that cannot be stored, in a statement that two tenants share', () => {
+  let app: TestApp;
+  let hostile: string;
+  let healthy: string;
+  before(async () => {
+    app = await startTestApp();
+    [hostile, healthy] = [(await app.makeTenant()).id, (await app.makeTenant()).id];
+  });
+  after(() => app.close());
+
+  it('every bulk statement of the source has its case here', () => {
+    assert.deepEqual(Object.keys(CASES).sort(), bulksOfSource());
+  });
+
+  for (const [name, { kinds, run }] of Object.entries(CASES)) {
+    for (const [column, kind] of [...Object.entries(kinds), ['tenant', 'tenant'] as const]) {
+      it(`${name}: whatever stands in ${column}, the neighbour's change is made and nothing else fails`, async () => {
+        const values = kind === 'tenant' ? [newId(), healthy] : ODD[kind];
+        for (const value of values) {
+          const odd = kind === 'tenant' ? {} : { [column]: value };
+          const met: TenantTx['gather'][] = [];
+          const [, answer, after] = await Promise.allSettled([
+            app.database.write(hostile, (tx) => {
+              met.push(tx.gather);
+              return run(kind === 'tenant' ? { ...tx, tenantId: String(value) } : tx, odd);
+            }),
+            app.database.write(healthy, (tx) => {
+              met.push(tx.gather);
+              return run(tx, {});
+            }),
+            app.database.write(healthy, (tx) => run(tx, {})),
+          ]);
+          assert.equal(met[0], met[1], 'they shared a transaction');
+          assert.equal(answer.status, 'fulfilled', `${shown(value)}: ${shown(answer)}`);
+          assert.equal(after.status, 'fulfilled', `${shown(value)}: ${shown(after)}`);
+        }
+      });
+    }
+  }
+
+  for (const column of ['tenantId', 'id'] as const) {
+    it(`a shared read: whatever stands in ${column}, the neighbour finds its token, also when it asks again`, async () => {
+      const row = await app.database.write(healthy, async (tx) => (await insertTokens(tx, [token(tx, {})]))[0]);
+      assert.ok(row);
+      const good = { tenantId: healthy, id: row.id };
+      for (const value of ODD[key[column]]) {
+        const bad = { ...good, tenantId: hostile, [column]: value } as typeof good;
+        const asked = [good, bad, good].map((each) =>
+          app.database.find(each === bad ? hostile : healthy, FIND_TOKENS, each),
+        );
+        const [first, , last] = await Promise.allSettled(asked);
+        for (const answer of [first, last]) {
+          assert.ok(answer?.status === 'fulfilled', `${shown(value)}: ${shown(answer)}`);
+          assert.equal(answer.value.get(good)?.id, row.id);
+        }
+      }
+    });
+  }
+
+  it('a statement that shares no columns with a bad one is not held up by it', async () => {
+    const sent: string[] = [];
+    const gather = createGather(async ({ name }) => {
+      sent.push(name);
+      return [];
+    });
+    const tx = { kind: 'tenant', tenantId: healthy, lane: 0, run: async () => [], gather } as TenantTx;
+    const outcomes = await Promise.allSettled([
+      insertTerms(tx, [token(tx, { tie: 'odd' })]),
+      insertTerms(tx, [token(tx, {})]),
+      addToGroups(tx, [{ groupId: newId(), type: 'token', containers: [], difference: 1 }]),
+    ]);
+    assert.deepEqual(
+      outcomes.map(({ status }) => status),
+      ['rejected', 'fulfilled', 'fulfilled'],
+    );
+    assert.deepEqual(sent, ['insert_token_terms', 'add_to_token_groups']);
+  });
+});
+
+function shown(value: unknown): string {
+  return value instanceof Error ? String(value) : (JSON.stringify(value) ?? String(value)).slice(0, 200);
+}
+
+/** By its use: nothing shares a statement but through these two. */
+function bulksOfSource(): string[] {
+  const root = new URL('../../src/', import.meta.url);
+  const files = readdirSync(root, { recursive: true, encoding: 'utf8' }).filter((name) =>
+    /(?<!\.test)\.ts$/.test(name),
+  );
+  const names = files.flatMap((name) => {
+    const text = readFileSync(new URL(name, root), 'utf8');
+    return [...text.matchAll(/\.gather\(\s*(\w+)|(?:database|store)\.find\(\s*[\w.]+,\s*(\w+)/g)].map(
+      ([, a, b]) => a ?? b ?? '',
+    );
+  });
+  return [...new Set(names)].sort();
+}
