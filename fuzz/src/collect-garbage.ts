@@ -1,28 +1,16 @@
 import { get } from 'node:http';
 import type { Duplex } from 'node:stream';
 
-const OPENED = /Debugger listening on ws:\/\/127\.0\.0\.1:(\d+)(\/\S+)/;
-const TRIES = 100;
-const TRY_MS = 50;
+/** Where a process that was started with its inspector open says so. */
+export const INSPECTOR = /Debugger listening on (ws:\/\/127\.0\.0\.1:\d+\/\S+)/;
+
 const GIVE_UP_MS = 10_000;
 const FINAL_TEXT = 0x81;
 const MASKED = 0x80;
 
-/**
- * Lets a Node process collect its garbage, so that what it holds afterwards is what it needs. Done through its inspector,
- * which SIGUSR1 opens: the program itself runs as it ships.
- */
-export async function collectGarbage(pid: number, readOutput: () => Promise<string>): Promise<void> {
-  process.kill(pid, 'SIGUSR1');
-  for (let left = TRIES; left > 0; left -= 1) {
-    const [, port, path] = OPENED.exec(await readOutput()) ?? [];
-    if (port !== undefined && path !== undefined) return ask(Number(port), path);
-    await new Promise((resolve) => setTimeout(resolve, TRY_MS));
-  }
-  throw new Error('the inspector did not open');
-}
-
-function ask(port: number, path: string): Promise<void> {
+/** Lets a Node process collect its garbage through its inspector, so that what it holds afterwards is what it needs. */
+export function collectGarbage(inspector: string): Promise<void> {
+  const { port, pathname: path } = new URL(inspector);
   return new Promise((resolve, reject) => {
     const timer = setTimeout(() => reject(new Error('the inspector did not answer')), GIVE_UP_MS);
     const headers = {

@@ -1,11 +1,12 @@
 import { spawn } from 'node:child_process';
-import { rmSync } from 'node:fs';
+import { createReadStream, rmSync } from 'node:fs';
 import { mkdtemp, open, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { endDescendants } from '@strongroom/parts/descendants.js';
-import { collectGarbage } from './collect-garbage.js';
+import { collectGarbage, INSPECTOR } from './collect-garbage.js';
 
 const MAIN = fileURLToPath(new URL('../../server/dist/main.js', import.meta.url));
 const START_MS = 60_000;
@@ -21,7 +22,8 @@ export interface Product {
   ended(): string | undefined;
   /** Resident memory in bytes, once garbage has been collected and the process has rested. */
   settledBytes(): Promise<number>;
-  logText(): Promise<string>;
+  /** Line by line: after a million requests the log is longer than a text may be. */
+  logLines(): AsyncIterable<string>;
   /** Runs a command of the operator on the same data. */
   command(...words: string[]): Promise<string>;
   stop(): Promise<void>;
@@ -45,7 +47,7 @@ export async function startProduct(settings: Readonly<Record<string, string>>): 
   };
   // A file, as under a service manager: a pipe would make this process part of what is measured.
   const log = await open(logFile, 'w');
-  const child = spawn(process.execPath, ['--inspect-port=127.0.0.1:0', MAIN, 'serve'], {
+  const child = spawn(process.execPath, ['--inspect=127.0.0.1:0', MAIN, 'serve'], {
     env,
     stdio: ['ignore', log.fd, log.fd],
   });
@@ -55,7 +57,7 @@ export async function startProduct(settings: Readonly<Record<string, string>>): 
     child.exitCode === null && child.signalCode === null
       ? undefined
       : `the product ended with ${child.exitCode ?? child.signalCode}`;
-  const port = await portIn(logFile, ended);
+  const { port, inspector } = await startOf(logFile, ended);
 
   return {
     port,
@@ -63,12 +65,12 @@ export async function startProduct(settings: Readonly<Record<string, string>>): 
     async settledBytes() {
       if (child.pid === undefined || ended() !== undefined) return 0;
       await rest();
-      await collectGarbage(child.pid, () => readFile(logFile, 'utf8'));
+      await collectGarbage(inspector);
       await rest();
       const status = await readFile(`/proc/${child.pid}/status`, 'utf8');
       return Number(/^VmRSS:\s+(\d+) kB/m.exec(status)?.[1] ?? 0) * 1_024;
     },
-    logText: () => readFile(logFile, 'utf8'),
+    logLines: () => createInterface({ input: createReadStream(logFile), crlfDelay: Number.POSITIVE_INFINITY }),
     command: (...words) => runCommand(env, words),
     async stop() {
       child.kill('SIGTERM');
@@ -83,12 +85,17 @@ function rest(): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, REST_MS));
 }
 
-async function portIn(logFile: string, ended: () => string | undefined): Promise<number> {
+/** Waits until the product says where it listens; its inspector, which only this suite opens, has said so before. */
+async function startOf(
+  logFile: string,
+  ended: () => string | undefined,
+): Promise<{ readonly port: number; readonly inspector: string }> {
   const deadlineMs = performance.now() + START_MS;
   while (performance.now() < deadlineMs && ended() === undefined) {
-    const [, port] =
-      /"address":"http:\/\/127\.0\.0\.1:(\d+)".*"msg":"ready"/.exec(await readFile(logFile, 'utf8')) ?? [];
-    if (port !== undefined) return Number(port);
+    const text = await readFile(logFile, 'utf8');
+    const [, port] = /"address":"http:\/\/127\.0\.0\.1:(\d+)".*"msg":"ready"/.exec(text) ?? [];
+    const [, inspector] = INSPECTOR.exec(text) ?? [];
+    if (port !== undefined && inspector !== undefined) return { port: Number(port), inspector };
     await new Promise((resolve) => setTimeout(resolve, START_POLL_MS));
   }
   throw new Error(`the product did not start: ${await readFile(logFile, 'utf8')}`);
