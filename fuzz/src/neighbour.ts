@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import type { Answer } from './answer.js';
 import { cardNumber } from './canaries.js';
+import type { Connection } from './connection.js';
 import { openConnection } from './connection.js';
 import { bytesOf, request, show } from './request.js';
 import type { Ask, Made } from './world.js';
@@ -11,9 +12,9 @@ import { textOf } from './world.js';
 export interface Neighbour {
   /** Stands in all it stores; nobody else may ever see it. */
   readonly mark: string;
-  /** Works from now on, one request after the other on a connection of its own. */
+  /** Works from now on: on a few connections of its own, one request after the other on each. */
   start(): void;
-  /** Resolves when the round under way is over. */
+  /** Resolves when the rounds under way are over. */
   stop(): Promise<void>;
   /** Compares its log with what it did: one entry for everything, no more and no fewer. */
   checkLog(): Promise<void>;
@@ -37,6 +38,7 @@ interface Expected {
 }
 
 const STANDING = 8;
+const WALKERS = 3;
 const FAULTS_MAX = 10;
 /** Every so many milliseconds of latency one counter: enough for percentiles, however long it runs. */
 const SLOT_MS = 0.25;
@@ -54,16 +56,17 @@ export async function makeNeighbour(port: number, ask: Ask, manageKey: string): 
     id: `${mark}-${place}`,
     number: cardNumber(`${1_000 + place}`),
   }));
-  for (const { id, number } of standing) await ask(key, 'POST', '/tokens', { id, type: 'card_number', data: number });
+  const metadata = { standing: mark };
+  for (const { id, number } of standing)
+    await ask(key, 'POST', '/tokens', { id, type: 'card_number', data: number, metadata });
 
-  const connection = openConnection(port);
   const slots = new Uint32Array(SLOTS);
   const disturbed: string[] = [];
   let requests = 0;
   let slowestMs = 0;
   let round = 0;
   let entries = await countEntries();
-  let working: Promise<void> | undefined;
+  let working: Promise<unknown> | undefined;
   let isStopping = false;
 
   async function countEntries(): Promise<number> {
@@ -73,10 +76,11 @@ export async function makeNeighbour(port: number, ask: Ask, manageKey: string): 
 
   function note(what: string, answer: Answer | undefined): void {
     if (disturbed.length >= FAULTS_MAX) return;
-    disturbed.push(`the neighbour, round ${round}: ${what}${answer ? `: ${answer.status} ${show(answer.body)}` : ''}`);
+    disturbed.push(`the neighbour: ${what}${answer ? `: ${answer.status} ${show(answer.body)}` : ''}`);
   }
 
   async function call(
+    connection: Connection,
     caller: string,
     method: string,
     target: string,
@@ -103,11 +107,13 @@ export async function makeNeighbour(port: number, ask: Ask, manageKey: string): 
   }
 
   /** One token from its making to its end, beside those that stand. */
-  async function work(): Promise<void> {
-    const id = `${mark}-round-${round}`;
-    const value = `${mark} value ${round}`;
-    const data = { value, at: round, list: [1, null, { deep: 'ünï' }] };
-    const metadata = { round: String(round) };
+  async function work(connection: Connection): Promise<void> {
+    const at = round;
+    round += 1;
+    const id = `${mark}-round-${at}`;
+    const value = `${mark} value ${at}`;
+    const data = { value, at, list: [1, null, { deep: 'ünï' }] };
+    const metadata = { round: String(at) };
     const token = {
       id,
       data,
@@ -121,40 +127,51 @@ export async function makeNeighbour(port: number, ask: Ask, manageKey: string): 
       const [only, ...more] = Array.isArray(body.data) ? body.data : [];
       return more.length === 0 && only !== undefined && holds(only, expected);
     };
-    const { number, id: standingId } = standing[round % STANDING] ?? { number: '', id: '' };
+    const { number, id: standingId } = standing[at % STANDING] ?? { number: '', id: '' };
 
-    const made = await call(key, 'POST', '/tokens', token, {
+    const made = await call(connection, key, 'POST', '/tokens', token, {
       status: 201,
       entries: 1,
       isRight: (body) => holds(body, token),
     });
     const read = { status: 200, entries: 1 };
-    await call(key, 'GET', `/tokens/${id}`, undefined, { ...read, isRight: (body) => isDeepStrictEqual(body, made) });
-    await call(key, 'GET', `/v2/tokens?id=${id}`, undefined, { ...read, isRight: (body) => lists(body, made) });
-    const query = { query: `data:"${value}" AND metadata.round:${round}` };
-    await call(key, 'POST', '/v2/tokens/search', query, { ...read, isRight: (body) => lists(body, made) });
+    await call(connection, key, 'GET', `/tokens/${id}`, undefined, {
+      ...read,
+      isRight: (body) => isDeepStrictEqual(body, made),
+    });
+    await call(connection, key, 'GET', `/v2/tokens?id=${id}`, undefined, {
+      ...read,
+      isRight: (body) => lists(body, made),
+    });
+    const query = { query: `data:"${value}" AND metadata.round:${at}` };
+    await call(connection, key, 'POST', '/v2/tokens/search', query, { ...read, isRight: (body) => lists(body, made) });
     const asked = {
       whole: `{{ ${id} }}`,
-      part: `${round}: {{ ${standingId} | reveal_last: 4 }}`,
+      part: `${at}: {{ ${standingId} | reveal_last: 4 }}`,
       own: `{{ token: ${id} | json: "$.id" }}`,
     };
-    const told = { whole: data, part: `${round}: ${'X'.repeat(12)}${number.slice(-4)}`, own: id };
-    await call(key, 'POST', '/detokenize', asked, {
+    const told = { whole: data, part: `${at}: ${'X'.repeat(12)}${number.slice(-4)}`, own: id };
+    await call(connection, key, 'POST', '/detokenize', asked, {
       status: 200,
       entries: 2,
       isRight: (body) => isDeepStrictEqual(body, told),
     });
     const isMasked = (body: Made): boolean => isDeepStrictEqual(body.data, { last: mark.slice(0, 5) });
-    await call(maskedKey, 'GET', `/tokens/${id}`, undefined, { ...read, isRight: isMasked });
-    const isCounted = (body: Made): boolean => holds(Object(body.pagination), { total_items: STANDING + 1 });
-    await call(key, 'GET', '/tokens?size=1', undefined, { ...read, isRight: isCounted });
-    const change = { metadata: { changed: 'yes' }, data: { at: round + 0.5 } };
-    const changed = { id, metadata: { ...metadata, ...change.metadata }, data: { ...data, at: round + 0.5 } };
-    await call(key, 'PATCH', `/tokens/${id}`, change, { ...read, isRight: (body) => holds(body, changed) });
-    await call(key, 'GET', `/tokens/${standingId}`, undefined, { ...read, isRight: (body) => body.data === number });
-    await call(key, 'DELETE', `/tokens/${id}`, undefined, { status: 204, entries: 1 });
-    await call(key, 'GET', `/tokens/${id}`, undefined, { status: 404, entries: 0 });
-    round += 1;
+    await call(connection, maskedKey, 'GET', `/tokens/${id}`, undefined, { ...read, isRight: isMasked });
+    const isCounted = (body: Made): boolean => holds(Object(body.pagination), { total_items: STANDING });
+    await call(connection, key, 'GET', `/tokens?size=1&metadata.standing=${mark}`, undefined, {
+      ...read,
+      isRight: isCounted,
+    });
+    const change = { metadata: { changed: 'yes' }, data: { at: at + 0.5 } };
+    const changed = { id, metadata: { ...metadata, ...change.metadata }, data: { ...data, at: at + 0.5 } };
+    await call(connection, key, 'PATCH', `/tokens/${id}`, change, { ...read, isRight: (body) => holds(body, changed) });
+    await call(connection, key, 'GET', `/tokens/${standingId}`, undefined, {
+      ...read,
+      isRight: (body) => body.data === number,
+    });
+    await call(connection, key, 'DELETE', `/tokens/${id}`, undefined, { status: 204, entries: 1 });
+    await call(connection, key, 'GET', `/tokens/${id}`, undefined, { status: 404, entries: 0 });
   }
 
   function percentile(share: number): number {
@@ -170,14 +187,17 @@ export async function makeNeighbour(port: number, ask: Ask, manageKey: string): 
     mark,
     start() {
       isStopping = false;
-      working = (async () => {
-        while (!isStopping && disturbed.length < FAULTS_MAX) await work();
-      })();
+      working = Promise.all(
+        Array.from({ length: WALKERS }, async () => {
+          const connection = openConnection(port);
+          while (!isStopping && disturbed.length < FAULTS_MAX) await work(connection);
+          connection.close();
+        }),
+      );
     },
     async stop() {
       isStopping = true;
       await working;
-      connection.close();
     },
     async checkLog() {
       // After an answer that never came nobody knows what was done.
