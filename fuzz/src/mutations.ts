@@ -2,10 +2,6 @@ import type { Random } from './random.js';
 
 /** What nobody writes by hand: characters that are refused, vanish, reorder, combine, or mean something one layer below. */
 const PIECES: readonly string[] = [
-  '\u0000',
-  '\ud800',
-  '\udfff',
-  '\udc00\ud800',
   '\u202e',
   '\u2066\u2069',
   '\u200b',
@@ -85,6 +81,9 @@ const PIECES: readonly string[] = [
   'TO',
   '(a+)+$',
 ];
+/** What the database cannot store, and what therefore must never reach it. */
+const FORBIDDEN: readonly string[] = ['\u0000', '\ud800', '\udfff', '\udc00\ud800'];
+const FORBIDDEN_ONE_IN = 8;
 const COMBINING = '\u0351\u0308\u0489';
 const FULL_WIDTH = 0xfee0;
 
@@ -119,12 +118,12 @@ function edited(random: Random, text: string): string {
     case 7:
       return text.slice(0, at) + COMBINING.repeat(1 + random.below(30)) + text.slice(at);
     default:
-      return text.slice(0, at) + random.pick(PIECES) + text.slice(at);
+      return text.slice(0, at) + nastyPiece(random) + text.slice(at);
   }
 }
 
 export function nastyPiece(random: Random): string {
-  return random.pick(PIECES);
+  return random.pick(random.oneIn(FORBIDDEN_ONE_IN) ? FORBIDDEN : PIECES);
 }
 
 function swapCase(text: string): string {

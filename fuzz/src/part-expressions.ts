@@ -14,7 +14,7 @@ const BATCH = 8;
 export const expressions: Part = {
   name: 'expressions',
   about: 'expressions by our own grammar with mutations: masks, ids, indexes, fingerprints, detokenize',
-  cases: { short: 300, long: 42_000 },
+  cases: { short: 200, long: 36_000 },
   width: 16,
   run: oneOf(makeTokens, makeTokens, detokenize, detokenize, detokenize, tokenize, change),
 };

@@ -12,7 +12,7 @@ const QUERY_MAX = 1_000;
 export const ids: Part = {
   name: 'ids',
   about: 'nasty ids in paths, bodies, filters, queries, expressions and conditions of sessions',
-  cases: { short: 250, long: 22_000 },
+  cases: { short: 160, long: 22_000 },
   width: 24,
   run: oneOf(
     makeAndFind,

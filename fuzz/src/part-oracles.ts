@@ -19,7 +19,7 @@ const DATES = /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}\+00:00/g;
 export const oracles: Part = {
   name: 'oracles',
   about: 'one expression over two cards: refusals are the same for both, and who sees masks cannot tell them apart',
-  cases: { short: 200, long: 20_000 },
+  cases: { short: 160, long: 22_000 },
   width: 16,
   run: oneOf(askRevealed, askRevealed, askMasked, changeUnseen),
 };
@@ -45,10 +45,14 @@ function kept(answer: Answer, { id }: Canary): string {
   return `${answer.status} ${answer.body.replaceAll(traceId, '').replaceAll(id, ID).replaceAll(DATES, '')}`;
 }
 
-async function askBoth(one: Case, pair: CanaryPair, key: string, text: string): Promise<readonly [Answer, Answer]> {
-  const sent = pair.cards.map(({ id }) =>
-    request(key, 'POST', '/detokenize', JSON.stringify({ a: text.replaceAll(ID, id) })),
-  );
+/** Sometimes several expressions: which of them fails must not be told either. */
+function bodyFor(one: Case, subject: Subject): string {
+  const texts = Array.from({ length: one.random.oneIn(4) ? 3 : 1 }, () => textFor(one, subject));
+  return JSON.stringify({ a: texts.length === 1 ? texts[0] : texts });
+}
+
+async function askBoth(one: Case, pair: CanaryPair, key: string, body: string): Promise<readonly [Answer, Answer]> {
+  const sent = pair.cards.map(({ id }) => request(key, 'POST', '/detokenize', body.replaceAll(ID, id)));
   return both(await one.sendAll(sent));
 }
 
@@ -61,7 +65,7 @@ function both([first, second]: readonly Answer[]): readonly [Answer, Answer] {
 async function askRevealed(one: Case): Promise<void> {
   const { random, world } = one;
   const pair = random.pick(world.canaries);
-  const text = textFor(one, onToken(pair, random.oneIn(8)));
+  const text = bodyFor(one, onToken(pair, random.oneIn(8)));
   const answers = await askBoth(one, pair, world.main.privateKey, text);
   const [first, second] = answers;
   const isSame = kept(first, pair.cards[0]) === kept(second, pair.cards[1]);
@@ -82,7 +86,7 @@ async function askRevealed(one: Case): Promise<void> {
 async function askMasked(one: Case): Promise<void> {
   const { random, world } = one;
   const pair = random.pick(world.canaries);
-  const text = textFor(one, onToken(pair, false));
+  const text = bodyFor(one, onToken(pair, false));
   const [first, second] = await askBoth(one, pair, world.main.maskedKey, text);
   if (DRAWS.test(text)) return;
   const isSame = kept(first, pair.cards[0]) === kept(second, pair.cards[1]);

@@ -16,7 +16,7 @@ const DEPTH_MAX = 32;
 export const queries: Part = {
   name: 'queries',
   about: 'search texts and filters by the grammar, right ones held against what they mean, wrong ones by mutation',
-  cases: { short: 250, long: 26_000 },
+  cases: { short: 160, long: 24_000 },
   width: 16,
   run: oneOf(askRight, askRight, askWrong, askWrong, askWrong, askLimits, filter),
 };
