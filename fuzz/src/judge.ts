@@ -39,7 +39,7 @@ const CODES_BY_STATUS: Readonly<Record<number, RegExp>> = {
   404: /^not_found$/,
   405: /^method_not_allowed$/,
   408: /^request_timeout$/,
-  409: /^(token_id_conflict|idempotency_in_flight|session_already_authorized)$/,
+  409: /^(token_id_conflict|idempotency_in_flight|idempotency_answer_not_kept|session_already_authorized)$/,
   413: /^payload_too_large$/,
   415: /^unsupported_media_type$/,
   429: /^rate_limited$/,

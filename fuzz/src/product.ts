@@ -1,12 +1,12 @@
 import { spawn } from 'node:child_process';
 import { createReadStream, rmSync } from 'node:fs';
-import { mkdtemp, open, readFile, rm } from 'node:fs/promises';
+import { mkdtemp, open, readFile, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { endDescendants } from '@strongroom/parts/descendants.js';
-import { collectGarbage, INSPECTOR } from './collect-garbage.js';
+import { COLLECTABLE, collectGarbage } from './collect-garbage.js';
 
 const MAIN = fileURLToPath(new URL('../../server/dist/main.js', import.meta.url));
 const START_MS = 60_000;
@@ -47,7 +47,7 @@ export async function startProduct(settings: Readonly<Record<string, string>>): 
   };
   // A file, as under a service manager: a pipe would make this process part of what is measured.
   const log = await open(logFile, 'w');
-  const child = spawn(process.execPath, ['--inspect=127.0.0.1:0', MAIN, 'serve'], {
+  const child = spawn(process.execPath, [...COLLECTABLE, MAIN, 'serve'], {
     env,
     stdio: ['ignore', log.fd, log.fd],
   });
@@ -57,7 +57,7 @@ export async function startProduct(settings: Readonly<Record<string, string>>): 
     child.exitCode === null && child.signalCode === null
       ? undefined
       : `the product ended with ${child.exitCode ?? child.signalCode}`;
-  const { port, inspector } = await startOf(logFile, ended);
+  const port = await portIn(logFile, ended);
 
   return {
     port,
@@ -65,7 +65,8 @@ export async function startProduct(settings: Readonly<Record<string, string>>): 
     async settledBytes() {
       if (child.pid === undefined || ended() !== undefined) return 0;
       await rest();
-      await collectGarbage(inspector);
+      const { size } = await stat(logFile);
+      await collectGarbage(child.pid, () => textFrom(logFile, size));
       await rest();
       const status = await readFile(`/proc/${child.pid}/status`, 'utf8');
       return Number(/^VmRSS:\s+(\d+) kB/m.exec(status)?.[1] ?? 0) * 1_024;
@@ -85,20 +86,22 @@ function rest(): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, REST_MS));
 }
 
-/** Waits until the product says where it listens; its inspector, which only this suite opens, has said so before. */
-async function startOf(
-  logFile: string,
-  ended: () => string | undefined,
-): Promise<{ readonly port: number; readonly inspector: string }> {
+async function portIn(logFile: string, ended: () => string | undefined): Promise<number> {
   const deadlineMs = performance.now() + START_MS;
   while (performance.now() < deadlineMs && ended() === undefined) {
-    const text = await readFile(logFile, 'utf8');
-    const [, port] = /"address":"http:\/\/127\.0\.0\.1:(\d+)".*"msg":"ready"/.exec(text) ?? [];
-    const [, inspector] = INSPECTOR.exec(text) ?? [];
-    if (port !== undefined && inspector !== undefined) return { port: Number(port), inspector };
+    const [, port] =
+      /"address":"http:\/\/127\.0\.0\.1:(\d+)".*"msg":"ready"/.exec(await readFile(logFile, 'utf8')) ?? [];
+    if (port !== undefined) return Number(port);
     await new Promise((resolve) => setTimeout(resolve, START_POLL_MS));
   }
   throw new Error(`the product did not start: ${await readFile(logFile, 'utf8')}`);
+}
+
+/** What a file has from there on. */
+async function textFrom(file: string, start: number): Promise<string> {
+  let text = '';
+  for await (const chunk of createReadStream(file, { start, encoding: 'utf8' })) text += chunk;
+  return text;
 }
 
 function runCommand(env: NodeJS.ProcessEnv, words: readonly string[]): Promise<string> {
