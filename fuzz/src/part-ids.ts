@@ -7,6 +7,7 @@ import type { Tenant, World } from './world.js';
 
 const json = JSON.stringify;
 const QUERY_MAX = 1_000;
+const UNLIKELY_LENGTH = 10;
 
 /** Text inside ids, in every place that takes one. */
 export const ids: Part = {
@@ -58,7 +59,9 @@ async function makeAndFind(one: Case): Promise<void> {
   const made = await one.call(key, 'POST', '/tokens', json({ ...given, deduplicate_token: false }));
   if (made.status !== 201) return;
   const got = JSON.parse(made.body).id;
-  one.check(got === id || (isComputed && got === String(id)), `the id became ${json(got)}`);
+  // A short one may be taken by another case; where an expression gave it, the default comes in its place.
+  if (isComputed && got !== id && id.length < UNLIKELY_LENGTH) return;
+  one.check(got === id, `the id became ${json(got)}`);
   const path = `/tokens/${encodeURIComponent(id)}`;
   const location = made.headers.get('location') ?? '';
   one.check(decodeURIComponent(location).endsWith(`/tokens/${id}`), `Location leads to ${json(location)}`);
@@ -185,16 +188,21 @@ async function strangeFilters(one: Case): Promise<void> {
       { length: random.oneIn(20) ? 99 + random.below(4) : 1 + random.below(4) },
       () => `${name}=${nasty()}`,
     ).join('&');
-  const answers = await one.sendAll([
+  const sent = [
     request(main.privateKey, 'GET', `/tokens?${several('id')}`),
     request(main.privateKey, 'GET', `/v2/tokens?${several('id')}&type=${nasty()}`),
     request(main.manageKey, 'GET', `/logs?entity_id=${nasty()}`),
-    request(main.manageKey, 'GET', `/logs?entity_type=${nasty().slice(0, 60)}&actor_id=${nasty()}`),
+    request(main.manageKey, 'GET', `/logs?entity_type=${nasty().slice(0, 60)}&entity_id=${nasty()}`),
     request(main.manageKey, 'GET', `/applications?${several('id')}`),
-  ]);
-  for (const { status, body } of answers) {
-    if (status === 200) one.check(JSON.parse(body).data.length <= 1, 'a made-up id finds several');
-    else one.check(status === 400 || status === 431, `a filter answers ${status}`);
+  ];
+  const answers = await one.sendAll(sent);
+  for (const [at, { status, body }] of answers.entries()) {
+    one.check([200, 400, 431].includes(status), `a filter answers ${status}`);
+    if (status !== 200) continue;
+    const asked = new Set(new URLSearchParams(sent[at]?.target.replace(/^[^?]*/, '')).values());
+    const rows: { id?: string; entity_id?: string }[] = JSON.parse(body).data;
+    const areAsked = rows.every((row) => asked.has(row.id ?? row.entity_id ?? ''));
+    one.check(areAsked, `${sent[at]?.target} finds what it does not name`);
   }
 }
 
