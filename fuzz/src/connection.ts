@@ -18,9 +18,17 @@ export class NoAnswer extends Error {
   }
 }
 
+/** What is put on a connection. */
+export interface Message {
+  readonly bytes: Buffer;
+  readonly isHead: boolean;
+}
+
 /** A connection that is kept and opened anew whenever the product has closed it. */
 export interface Connection {
   exchange(bytes: Buffer, isHead: boolean): Promise<Answer>;
+  /** Sends all at once, without waiting for answers in between. Behind an answer that ends the connection the rest goes again. */
+  exchangeAll(messages: readonly Message[]): Promise<Answer[]>;
   close(): void;
 }
 
@@ -37,45 +45,72 @@ export function openConnection(port: number): Connection {
     return made;
   }
 
-  return {
-    exchange(bytes, isHead) {
-      const used = socket === undefined || socket.destroyed || !socket.writable ? fresh() : socket;
-      socket = used;
-      const startedMs = performance.now();
-      return new Promise((resolve, reject) => {
-        let pending: Buffer = Buffer.alloc(0);
-        const timer = setTimeout(() => fail(`no answer within ${HANG_MS} ms`, true), HANG_MS);
-        function leave(): void {
-          clearTimeout(timer);
-          used.off('data', onData);
-          used.off('close', onClose);
-        }
-        function fail(reason: string, isHang = false): void {
-          leave();
+  /** Answers in order; fewer than asked for if one of them ended the connection. */
+  function exchangeOnce(messages: readonly Message[]): Promise<Answer[]> {
+    const used = socket === undefined || socket.destroyed || !socket.writable ? fresh() : socket;
+    socket = used;
+    const startedMs = performance.now();
+    return new Promise((resolve, reject) => {
+      const answers: Answer[] = [];
+      let pending: Buffer = Buffer.alloc(0);
+      const timer = setTimeout(() => fail(`no answer within ${HANG_MS} ms`, true), HANG_MS);
+      function leave(): void {
+        clearTimeout(timer);
+        used.off('data', onData);
+        used.off('close', onClose);
+      }
+      function fail(reason: string, isHang = false): void {
+        leave();
+        used.destroy();
+        reject(new NoAnswer(reason, isHang));
+      }
+      function take(): boolean {
+        const message = messages[answers.length];
+        if (message === undefined) throw new Error(`${pending.length} bytes too many`);
+        const parsed = parseAnswer(pending, message.isHead);
+        if (parsed === undefined) return false;
+        pending = pending.subarray(parsed.length);
+        answers.push({ ...parsed.answer, ms: performance.now() - startedMs });
+        const isLast = parsed.answer.headers.get('connection') === 'close';
+        if (!isLast && answers.length < messages.length) return pending.length > 0;
+        if (pending.length > 0) throw new Error(`${pending.length} bytes too many`);
+        leave();
+        if (isLast) {
           used.destroy();
-          reject(new NoAnswer(reason, isHang));
+          if (socket === used) socket = undefined;
         }
-        const onClose = (): void => fail(`the connection was closed after ${pending.length} bytes of an answer`);
-        const onData = (chunk: Buffer): void => {
-          pending = pending.length === 0 ? chunk : Buffer.concat([pending, chunk]);
-          try {
-            const parsed = parseAnswer(pending, isHead);
-            if (parsed === undefined) return;
-            if (parsed.length !== pending.length) throw new Error(`${pending.length - parsed.length} bytes too many`);
-            leave();
-            if (parsed.answer.headers.get('connection') === 'close') {
-              used.destroy();
-              if (socket === used) socket = undefined;
-            }
-            resolve({ ...parsed.answer, ms: performance.now() - startedMs });
-          } catch (error) {
-            fail(error instanceof Error ? error.message : String(error));
-          }
-        };
-        used.on('data', onData);
-        used.once('close', onClose);
-        used.write(bytes);
-      });
+        resolve(answers);
+        return false;
+      }
+      const onClose = (): void => fail(`the connection was closed after ${pending.length} bytes of an answer`);
+      const onData = (chunk: Buffer): void => {
+        pending = pending.length === 0 ? chunk : Buffer.concat([pending, chunk]);
+        try {
+          while (take());
+        } catch (error) {
+          fail(error instanceof Error ? error.message : String(error));
+        }
+      };
+      used.on('data', onData);
+      used.once('close', onClose);
+      used.write(
+        messages.length === 1 ? (messages[0]?.bytes ?? pending) : Buffer.concat(messages.map(({ bytes }) => bytes)),
+      );
+    });
+  }
+
+  async function exchangeAll(messages: readonly Message[]): Promise<Answer[]> {
+    const answers: Answer[] = [];
+    while (answers.length < messages.length) answers.push(...(await exchangeOnce(messages.slice(answers.length))));
+    return answers;
+  }
+
+  return {
+    exchangeAll,
+    async exchange(bytes, isHead) {
+      const [answer] = await exchangeAll([{ bytes, isHead }]);
+      if (answer === undefined) throw new Error('assertion failed: there is an answer');
+      return answer;
     },
     close() {
       socket?.destroy();

@@ -1,4 +1,5 @@
 import type { Answer } from './answer.js';
+import { canaryFinder } from './canaries.js';
 import { LATE_MS, NoAnswer, openConnection } from './connection.js';
 import type { Judged } from './judge.js';
 import { faultOf } from './judge.js';
@@ -33,6 +34,9 @@ export interface DriverOptions {
 export type Drive = (part: Part, from: number, count: number) => Promise<PartResult>;
 
 const FINDINGS_MAX = 10;
+/** How many digits of a card in a row give it away. In answers of lists that are full of ids some turn up by chance. */
+const REFUSED_DIGITS = 8;
+const MASKED_DIGITS = 12;
 const NOTHING = Buffer.alloc(0);
 /** A refusal may overtake a body that is still being sent; the product then closes, and the answer may be lost with it. */
 const CUT_BYTES_MIN = 65_536;
@@ -41,7 +45,12 @@ const CUT_BYTES_MIN = 65_536;
 export function driverOf({ seed, product, world, print }: DriverOptions): Drive {
   const { mark, id, applicationId, tokenId, scratchTokenIds } = world.victim;
   const foreignIds = [id, applicationId, tokenId, ...scratchTokenIds];
-  const standard = { foreign: [mark], foreignIds, mayOverload: false };
+  const foreign = [mark, world.neighbour.mark];
+  const canaryIn = {
+    refused: canaryFinder(world.canaries, REFUSED_DIGITS),
+    masked: canaryFinder(world.canaries, MASKED_DIGITS),
+  };
+  const standard = { foreign, foreignIds, mayOverload: false, canaryIn };
 
   return async (part, from, count) => {
     const statuses = new Map<number, number>();
@@ -72,6 +81,13 @@ export function driverOf({ seed, product, world, print }: DriverOptions): Drive 
         next += 1;
         let last: Buffer = NOTHING;
         let answered: readonly Answer[] = [];
+        const noteSent = (sent: Sent, bytes: Buffer, answer: Answer): void => {
+          last = bytes;
+          answered = [answer];
+          const isMasked = sent.headers.some(([, value]) => world.maskedKeys.has(value));
+          const { method, target } = sent;
+          note(answer, { method, target, isMasked, text: () => bytes.toString('utf8') }, index);
+        };
         const send = async (sent: Sent): Promise<Answer> => {
           const bytes = bytesOf(sent);
           last = bytes;
@@ -79,8 +95,7 @@ export function driverOf({ seed, product, world, print }: DriverOptions): Drive 
           requests += 1;
           try {
             const answer = await connection.exchange(bytes, sent.method === 'HEAD');
-            answered = [answer];
-            note(answer, { method: sent.method, target: sent.target, text: () => bytes.toString('utf8') }, index);
+            noteSent(sent, bytes, answer);
             return answer;
           } catch (error) {
             if (!(error instanceof NoAnswer) || error.isHang || bytes.length < CUT_BYTES_MIN) throw error;
@@ -93,6 +108,19 @@ export function driverOf({ seed, product, world, print }: DriverOptions): Drive 
           world,
           send,
           call: (key, method, target, body) => send(request(key, method, target, body)),
+          async sendAll(list) {
+            const messages = list.map((sent) => ({ bytes: bytesOf(sent), isHead: sent.method === 'HEAD' }));
+            last = Buffer.concat(messages.map(({ bytes }) => bytes));
+            answered = [];
+            requests += list.length;
+            const answers = await connection.exchangeAll(messages);
+            list.forEach((sent, at) => {
+              const [message, answer] = [messages[at], answers[at]];
+              if (message === undefined || answer === undefined) throw new Error('assertion failed: all were answered');
+              noteSent(sent, message.bytes, answer);
+            });
+            return answers;
+          },
           async raw(options) {
             last = options.bytes;
             answered = [];

@@ -16,17 +16,19 @@ export async function finalFaults(product: Product, world: World): Promise<strin
 }
 
 async function logFaults(product: Product, world: World): Promise<string[]> {
-  const lines = (await product.logText()).split('\n');
+  const numbers = world.canaries.flatMap(({ cards }) => cards.map(({ number }) => number));
+  const secrets: readonly (readonly [what: string, isThere: (line: string) => boolean])[] = [
+    ["another tenant's value", (line) => line.includes(world.victim.mark) || line.includes(world.neighbour.mark)],
+    ['token data', (line) => line.includes(world.secretMark)],
+    ['a card number', (line) => numbers.some((number) => line.includes(number))],
+    ['a key', (line) => KEY.test(line)],
+  ];
   const faults: string[] = [];
-  const severe = lines.filter((line) => SEVERE.test(line));
-  faults.push(...severe.slice(0, SHOWN_MAX).map((line) => `the log has a severe line: ${line.slice(0, 2_000)}`));
-  for (const [what, isThere] of [
-    ["another tenant's value", (line: string) => line.includes(world.victim.mark)],
-    ['token data', (line: string) => line.includes(world.secretMark)],
-    ['a key', (line: string) => KEY.test(line)],
-  ] as const) {
-    const found = lines.find(isThere);
-    if (found !== undefined) faults.push(`the log holds ${what}: ${found.slice(0, 300)}`);
+  for await (const line of product.logLines()) {
+    if (SEVERE.test(line)) faults.push(`the log has a severe line: ${line.slice(0, 2_000)}`);
+    const [what] = secrets.find(([, isThere]) => isThere(line)) ?? [];
+    if (what !== undefined) faults.push(`the log holds ${what}: ${line.slice(0, 300)}`);
+    if (faults.length >= SHOWN_MAX) break;
   }
   return faults;
 }

@@ -9,6 +9,8 @@ export interface Standard {
   readonly foreignIds: readonly string[];
   /** Answers of a flood may be 503 `overloaded`. */
   readonly mayOverload: boolean;
+  /** Finds digits of a card that only revealed data may hold: in a refusal, and in an answer to who sees masks alone. */
+  readonly canaryIn?: Readonly<Record<'refused' | 'masked', (text: string) => string | undefined>>;
 }
 
 export interface Judged {
@@ -16,6 +18,8 @@ export interface Judged {
   readonly target: string;
   /** Everything that was sent, to tell an echo from a leak. */
   readonly text: () => string;
+  /** The caller sees masks alone, or may not read at all. */
+  readonly isMasked?: boolean;
 }
 
 const KEY = /key_(?:pub|pvt|mgt|ses|prx)_[0-9A-Za-z]{32}|rk1_[0-9A-Za-z_-]{43}/;
@@ -35,7 +39,7 @@ const CODES_BY_STATUS: Readonly<Record<number, RegExp>> = {
   404: /^not_found$/,
   405: /^method_not_allowed$/,
   408: /^request_timeout$/,
-  409: /^(token_id_conflict|idempotency_in_flight|session_already_authorized)$/,
+  409: /^(token_id_conflict|idempotency_in_flight|idempotency_answer_not_kept|session_already_authorized)$/,
   413: /^payload_too_large$/,
   415: /^unsupported_media_type$/,
   429: /^rate_limited$/,
@@ -56,6 +60,10 @@ export function faultOf(answer: Answer, judged: Judged, standard: Standard): str
     standard.foreign.find((value) => shown.includes(value)) ??
     standard.foreignIds.find((id) => shown.includes(id) && !judged.text().includes(id));
   if (foreign !== undefined) return "the answer holds another tenant's value";
+  const canaryIn = status >= 300 ? standard.canaryIn?.refused : judged.isMasked && standard.canaryIn?.masked;
+  // The trace id is drawn by chance and may look like part of anything.
+  const canary = canaryIn ? canaryIn(body.replaceAll(traceId, '')) : undefined;
+  if (canary !== undefined && !judged.text().includes(canary)) return 'the answer holds digits of a card';
   if (status < 300) {
     const isShown = judged.method === 'POST' && SHOWS_KEY.test(onceDecoded(judged.target));
     const [key] = KEY.exec(body) ?? [];

@@ -3,10 +3,11 @@ import { writeFile } from 'node:fs/promises';
 import { constants } from 'node:os';
 import { endWith, readOptions } from '@strongroom/parts/options.js';
 import { PARTS } from './parts.js';
-import { reportOf } from './report.js';
+import { neighbourLine, reportOf } from './report.js';
 import { megabytes, runFuzz } from './run.js';
 
-const HELP = `--long          at least 200,000 requests, instead of about 8,000
+const HELP = `--long          at least 1,000,000 requests, instead of about 12,000
+--requests N    the long form with about N requests
 --seed N        repeat the choices of an earlier run
 --only PART     one part alone, or several with commas between
 --from K        the first case of each part; with --count 1 repeats one case
@@ -17,6 +18,7 @@ const HELP = `--long          at least 200,000 requests, instead of about 8,000
 const values = readOptions(
   {
     long: { type: 'boolean' },
+    requests: { type: 'string' },
     seed: { type: 'string' },
     only: { type: 'string' },
     from: { type: 'string' },
@@ -30,7 +32,7 @@ const print = (line: string): void => void process.stdout.write(`${line}\n`);
 
 for (const signal of ['SIGINT', 'SIGTERM'] as const)
   process.once(signal, () => process.exit(128 + constants.signals[signal]));
-const wrong = (['seed', 'from', 'count'] as const).find((name) => !/^\d+$/.test(values[name] ?? '0'));
+const wrong = (['requests', 'seed', 'from', 'count'] as const).find((name) => !/^\d+$/.test(values[name] ?? '0'));
 if (wrong !== undefined) endWith(`--${wrong} takes a number`);
 const names = PARTS.map(({ name }) => name);
 const unknown = (values.only?.split(',') ?? []).filter((name) => !names.includes(name));
@@ -42,7 +44,8 @@ async function run(): Promise<void> {
   print(`seed ${seed}`);
   const result = await runFuzz({
     seed,
-    isLong: values.long === true,
+    isLong: values.long === true || values.requests !== undefined,
+    requests: values.requests === undefined ? undefined : Number(values.requests),
     only: values.only,
     from: values.from === undefined ? undefined : Number(values.from),
     count: values.count === undefined ? undefined : Number(values.count),
@@ -50,7 +53,8 @@ async function run(): Promise<void> {
   });
   const { requests, seconds, warmBytes, endBytes, findings } = result;
   const rate = Math.round(requests / seconds);
-  print(`${requests} requests in ${seconds.toFixed(0)} s, ${rate} a second`);
+  print(`total: ${requests} hostile requests in ${seconds.toFixed(0)} s, ${rate} a second`);
+  print(neighbourLine(result.neighbour));
   print(`memory ${megabytes(warmBytes)} MB after warm-up, ${megabytes(endBytes)} MB at the end`);
   for (const finding of findings) print(`FOUND ${finding}`);
   if (values.report !== undefined) await writeFile(values.report, reportOf(result, new Date()));

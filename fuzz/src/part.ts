@@ -13,6 +13,8 @@ export interface Case {
   send(sent: Sent): Promise<Answer>;
   /** Sends a request of a caller with JSON. */
   call(key: string | undefined, method: string, target: string, body?: string): Promise<Answer>;
+  /** Sends several at once, one behind the other on the same connection, and judges each. */
+  sendAll(list: readonly Sent[]): Promise<readonly Answer[]>;
   /** Puts bytes on a connection of their own. */
   raw(options: Omit<RawOptions, 'port'>): Promise<RawOutcome>;
   /** Throws a finding unless the claim holds. */

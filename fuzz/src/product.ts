@@ -1,11 +1,12 @@
 import { spawn } from 'node:child_process';
-import { rmSync } from 'node:fs';
-import { mkdtemp, open, readFile, rm } from 'node:fs/promises';
+import { createReadStream, rmSync } from 'node:fs';
+import { mkdtemp, open, readFile, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { endDescendants } from '@strongroom/parts/descendants.js';
-import { collectGarbage } from './collect-garbage.js';
+import { COLLECTABLE, collectGarbage } from './collect-garbage.js';
 
 const MAIN = fileURLToPath(new URL('../../server/dist/main.js', import.meta.url));
 const START_MS = 60_000;
@@ -21,7 +22,8 @@ export interface Product {
   ended(): string | undefined;
   /** Resident memory in bytes, once garbage has been collected and the process has rested. */
   settledBytes(): Promise<number>;
-  logText(): Promise<string>;
+  /** Line by line: after a million requests the log is longer than a text may be. */
+  logLines(): AsyncIterable<string>;
   /** Runs a command of the operator on the same data. */
   command(...words: string[]): Promise<string>;
   stop(): Promise<void>;
@@ -45,7 +47,7 @@ export async function startProduct(settings: Readonly<Record<string, string>>): 
   };
   // A file, as under a service manager: a pipe would make this process part of what is measured.
   const log = await open(logFile, 'w');
-  const child = spawn(process.execPath, ['--inspect-port=127.0.0.1:0', MAIN, 'serve'], {
+  const child = spawn(process.execPath, [...COLLECTABLE, MAIN, 'serve'], {
     env,
     stdio: ['ignore', log.fd, log.fd],
   });
@@ -63,12 +65,13 @@ export async function startProduct(settings: Readonly<Record<string, string>>): 
     async settledBytes() {
       if (child.pid === undefined || ended() !== undefined) return 0;
       await rest();
-      await collectGarbage(child.pid, () => readFile(logFile, 'utf8'));
+      const { size } = await stat(logFile);
+      await collectGarbage(child.pid, () => textFrom(logFile, size));
       await rest();
       const status = await readFile(`/proc/${child.pid}/status`, 'utf8');
       return Number(/^VmRSS:\s+(\d+) kB/m.exec(status)?.[1] ?? 0) * 1_024;
     },
-    logText: () => readFile(logFile, 'utf8'),
+    logLines: () => createInterface({ input: createReadStream(logFile), crlfDelay: Number.POSITIVE_INFINITY }),
     command: (...words) => runCommand(env, words),
     async stop() {
       child.kill('SIGTERM');
@@ -92,6 +95,13 @@ async function portIn(logFile: string, ended: () => string | undefined): Promise
     await new Promise((resolve) => setTimeout(resolve, START_POLL_MS));
   }
   throw new Error(`the product did not start: ${await readFile(logFile, 'utf8')}`);
+}
+
+/** What a file has from there on. */
+async function textFrom(file: string, start: number): Promise<string> {
+  let text = '';
+  for await (const chunk of createReadStream(file, { start, encoding: 'utf8' })) text += chunk;
+  return text;
 }
 
 function runCommand(env: NodeJS.ProcessEnv, words: readonly string[]): Promise<string> {

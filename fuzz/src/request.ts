@@ -8,6 +8,7 @@ export interface Sent {
 
 const SHOWN_MAX = 1_500;
 const RUN_MIN = 40;
+const LONE_SURROGATE = '%ed%a0%80';
 
 export function bytesOf({ method, target, headers, body }: Sent): Buffer {
   const content = body === undefined ? undefined : Buffer.from(body);
@@ -26,6 +27,11 @@ export function request(key: string | undefined, method: string, target: string,
   const headers: [string, string][] = key === undefined ? [] : [['SVC-API-KEY', key]];
   if (body !== undefined) headers.push(['Content-Type', 'application/json']);
   return { method, target, headers, body };
+}
+
+/** As a path or a query takes it. Half a surrogate pair, which has no encoding, goes as the bytes it would have. */
+export function encoded(text: string): string {
+  return [...text].map((each) => (/^[\ud800-\udfff]$/.test(each) ? LONE_SURROGATE : encodeURIComponent(each))).join('');
 }
 
 /** As the product reads a path; what is broken stays as it is. */

@@ -1,6 +1,7 @@
 import type { PartResult } from './driver.js';
 import { driverOf } from './driver.js';
 import { finalFaults } from './final-checks.js';
+import type { NeighbourReport } from './neighbour.js';
 import type { Part } from './part.js';
 import { PARTS } from './parts.js';
 import { generateKey, startProduct } from './product.js';
@@ -9,6 +10,8 @@ import { makeWorld } from './world.js';
 export interface FuzzOptions {
   readonly seed: number;
   readonly isLong: boolean;
+  /** The long form, with about so many requests instead. */
+  readonly requests?: number | undefined;
   /** Only these parts, by name with commas between. */
   readonly only?: string | undefined;
   /** The first case, and how many; both for repeating a finding. */
@@ -20,13 +23,18 @@ export interface FuzzOptions {
 export interface FuzzResult {
   readonly seed: number;
   readonly parts: readonly PartResult[];
+  /** Hostile ones; the neighbour's are not among them. */
   readonly requests: number;
+  readonly neighbour: NeighbourReport;
   readonly seconds: number;
   readonly warmBytes: number;
   readonly endBytes: number;
   readonly findings: readonly string[];
 }
 
+/** What the long form promises at least, and what its numbers of cases come to. */
+export const LONG_REQUESTS_MIN = 1_000_000;
+const LONG_REQUESTS = 1_080_000;
 /** Growth of the process over what it held after warming up. */
 export const GROWTH_BYTES_MAX = 50 * 1_024 * 1_024;
 /** Of each part's cases, before memory counts: every path has been compiled, every cache has its size. */
@@ -43,13 +51,16 @@ export async function runFuzz(options: FuzzOptions): Promise<FuzzResult> {
     const world = await makeWorld(product, key, seed);
     const drive = driverOf({ seed, product, world, print });
     const chosen = PARTS.filter(({ name }) => options.only === undefined || options.only.split(',').includes(name));
-    const casesOf = (part: Part): number => (isLong ? part.cases.long : part.cases.short);
+    const share = options.requests === undefined ? 1 : options.requests / LONG_REQUESTS;
+    const casesOf = (part: Part): number => (isLong ? Math.ceil(part.cases.long * share) : part.cases.short);
     const isRepeat = options.from !== undefined || options.count !== undefined;
     const startedMs = performance.now();
     const beside = chosen.filter((part) => part.isBeside);
     const inTurn = chosen.filter((part) => !part.isBeside);
     const results: PartResult[] = [];
     const warmed = new Map<string, number>();
+    const { neighbour } = world;
+    neighbour.start();
     if (!isRepeat) {
       for (const part of inTurn) {
         const cases = Math.ceil(casesOf(part) * WARM_UP_SHARE);
@@ -57,7 +68,9 @@ export async function runFuzz(options: FuzzOptions): Promise<FuzzResult> {
         results.push(await drive(part, 0, cases));
       }
     }
+    await neighbour.stop();
     const warmBytes = await product.settledBytes();
+    neighbour.start();
     const rangeOf = (part: Part): [number, number] => {
       const from = options.from ?? warmed.get(part.name) ?? 0;
       return [from, isRepeat ? (options.count ?? 1) : casesOf(part) - from];
@@ -65,13 +78,18 @@ export async function runFuzz(options: FuzzOptions): Promise<FuzzResult> {
     const waiting = beside.map((part) => drive(part, ...rangeOf(part)));
     for (const part of inTurn) results.push(await drive(part, ...rangeOf(part)));
     results.push(...(await Promise.all(waiting)));
+    await neighbour.stop();
     const seconds = (performance.now() - startedMs) / 1_000;
     const endBytes = await product.settledBytes();
     const parts = merge(results);
+    const requests = parts.reduce((sum, { requests: sent }) => sum + sent, 0);
+    const isWhole = isLong && !isRepeat && options.only === undefined && options.requests === undefined;
+    await neighbour.checkLog();
     return {
       seed,
       parts,
-      requests: parts.reduce((sum, { requests }) => sum + requests, 0),
+      requests,
+      neighbour: neighbour.report(),
       seconds,
       warmBytes,
       endBytes,
@@ -79,7 +97,9 @@ export async function runFuzz(options: FuzzOptions): Promise<FuzzResult> {
         ...parts.flatMap(({ findings }) => findings),
         // The short form shares its machine with other tests; the long one has it alone, and no excuse.
         ...(isLong ? parts.flatMap(({ late }) => late) : []),
+        ...neighbour.report().disturbed,
         ...(await finalFaults(product, world)),
+        ...(isWhole && requests < LONG_REQUESTS_MIN ? [`only ${requests} requests were sent`] : []),
         ...(endBytes - warmBytes > GROWTH_BYTES_MAX ? [`memory grew by ${megabytes(endBytes - warmBytes)} MB`] : []),
       ],
     };

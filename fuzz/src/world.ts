@@ -1,9 +1,15 @@
 import { randomBytes } from 'node:crypto';
+import type { CanaryPair } from './canaries.js';
+import { makeCanaries } from './canaries.js';
 import { openConnection } from './connection.js';
 import type { Document } from './document.js';
 import { readDocument } from './document.js';
+import type { Neighbour } from './neighbour.js';
+import { makeNeighbour } from './neighbour.js';
 import type { Product } from './product.js';
 import { bytesOf, request } from './request.js';
+import type { Shelf } from './shelf.js';
+import { makeShelf } from './shelf.js';
 
 /** Who there is to attack, and with what. */
 export interface World {
@@ -16,6 +22,14 @@ export interface World {
   readonly side: Tenant;
   /** The tenant nobody here may see anything of. */
   readonly victim: Victim;
+  /** The tenant whose tokens are all known and never change. */
+  readonly shelf: Shelf;
+  /** The tenant that works beside all this and must notice nothing. */
+  readonly neighbour: Neighbour;
+  /** Cards of the main tenant that nobody may see who sees masks alone. */
+  readonly canaries: readonly CanaryPair[];
+  /** Keys whose holders are shown no data. */
+  readonly maskedKeys: ReadonlySet<string>;
   /** Credentials that worked once: of a deleted tenant, a deleted application, a revoked and a regenerated key. */
   readonly deadKeys: readonly string[];
   readonly templateId: string;
@@ -30,6 +44,8 @@ export interface Tenant {
   readonly privateKey: string;
   /** Sees masks alone. */
   readonly maskedKey: string;
+  /** May change tokens and is shown masks alone. */
+  readonly updateKey: string;
   readonly publicKey: string;
   /** Of the application behind the private key. */
   readonly applicationId: string;
@@ -64,23 +80,31 @@ export async function makeWorld(product: Product, firstKey: string, seed: number
   };
   const mark = `vctm${randomBytes(8).toString('hex')}`;
   const secretMark = `ownsecret${randomBytes(8).toString('hex')}`;
-  const [sideKey, victimKey, doomedKey] = await Promise.all([
+  const [sideKey, victimKey, doomedKey, shelfKey, neighbourKey] = await Promise.all([
     makeManaged('Side'),
     makeManaged(`Victim ${mark}`),
     makeManaged('Doomed'),
+    makeManaged('Shelf'),
+    makeManaged('Neighbour'),
   ]);
   const main = await furnish(ask, firstKey, secretMark);
   const victim = await furnish(ask, victimKey, mark);
   const doomed = await furnish(ask, doomedKey, secretMark);
   await ask(doomedKey, 'DELETE', '/tenants/self');
   const templates = await ask(firstKey, 'GET', '/application-templates');
+  const side = await furnish(ask, sideKey, secretMark);
+  const shelf = await makeShelf(ask, await furnish(ask, shelfKey, secretMark));
   return {
     seed,
     port: product.port,
     document: readDocument(await ask(firstKey, 'GET', '/openapi.json')),
     main,
-    side: await furnish(ask, sideKey, secretMark),
+    side,
     victim: { ...victim, mark },
+    shelf,
+    neighbour: await makeNeighbour(product.port, ask, neighbourKey),
+    canaries: await makeCanaries(ask, main.privateKey),
+    maskedKeys: new Set([main, side, shelf].flatMap(({ maskedKey, updateKey }) => [maskedKey, updateKey])),
     deadKeys: [doomed.manageKey, doomed.privateKey, ...(await endedKeys(ask, firstKey))],
     templateId: textOf(Object.values(templates)[0], 'id'),
     secretMark,
@@ -98,11 +122,10 @@ async function furnish(ask: Ask, manageKey: string, mark: string): Promise<Tenan
     });
   const all = ['create', 'read', 'update', 'delete', 'search', 'use'].map((act) => `token:${act}`);
   const owner = await application('private', all);
-  const onlooker = await ask(manageKey, 'POST', '/applications', {
-    name: 'Onlooker',
-    type: 'private',
-    permissions: ['token:read', 'token:search'],
-  });
+  const plain = (name: string, permissions: string[]): Promise<Made> =>
+    ask(manageKey, 'POST', '/applications', { name, type: 'private', permissions });
+  const onlooker = await plain('Onlooker', ['token:read', 'token:search']);
+  const changer = await plain('Changer', ['token:update']);
   const visitor = await application('public', ['token:create']);
   const privateKey = textOf(owner, 'key');
   const places = Array.from({ length: SCRATCH }, (_, place) => place);
@@ -130,6 +153,7 @@ async function furnish(ask: Ask, manageKey: string, mark: string): Promise<Tenan
     manageKey,
     privateKey,
     maskedKey: textOf(onlooker, 'key'),
+    updateKey: textOf(changer, 'key'),
     publicKey: textOf(visitor, 'key'),
     applicationId: textOf(owner, 'id'),
     tokenId,
