@@ -1,4 +1,5 @@
 import type { Findings } from './page/results.js';
+import { measureBuilds } from './parts/builds.js';
 import { measureCapacity } from './parts/capacity.js';
 import { measureGrowth } from './parts/growth.js';
 import { measureHttp } from './parts/http.js';
@@ -27,4 +28,5 @@ export const PARTS: Readonly<Record<string, (bench: Bench) => Promise<Findings>>
   redis: measureRedis,
   overload: measureOverload,
   capacity: measureCapacity,
+  builds: measureBuilds,
 };

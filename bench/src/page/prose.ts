@@ -9,6 +9,7 @@ export const INTRODUCTION = `\`\`\`
 npm run bench                        # everything, about half an hour; rewrites this page
 npm run bench -- --only vault        # one part; the others keep their last figures. Several: --only vault,logs
 npm run bench -- --rounds 9          # five unless told
+npm run bench -- --only builds --against ../earlier   # processor time a request, this build against another; nine rounds
 npm run bench -- --quick             # rough figures, printed and not written unless --write is given
 \`\`\`
 
@@ -123,5 +124,14 @@ in the worst second before, and none is refused.`,
     title: 'What tokens and requests take',
     text: `The figures behind the [capacity model](scaling.md): bytes on disk a token with its log entry takes, and what a request adds to
 the write-ahead log of PostgreSQL. A flush is what a disk must do before an answer; changes that arrive together share one.`,
+  },
+  {
+    name: 'builds',
+    title: 'This build and an earlier one',
+    text: `Only with \`--against\`, the folder of another checkout that was built. Both builds have an embedded server of their own and
+get the same requests, as many in every round, on as many connections, in turn; which goes first changes from path to path and
+from round to round. How well a process was compiled is luck for its life, so both are started anew for every round, and warmed
+up. What is compared is processor time a request, user and system, of the API and of PostgreSQL, because it depends less than
+the rate on what else the machine does. A build against itself tells how much of a ratio is chance.`,
   },
 ];
