@@ -12,8 +12,6 @@ export interface LoadOptions {
   readonly seconds: number;
   /** Ends when every request was sent. */
   readonly isOnce?: boolean;
-  /** Ends when so many were sent. */
-  readonly count?: number;
   /** With g groups the requests 0, g, 2g … are the first, 1, g+1 … the second; each has latencies of its own. */
   readonly groups?: number;
 }
@@ -34,7 +32,6 @@ export async function load(options: LoadOptions): Promise<LoadResult> {
   const { requests, groups = 1 } = options;
   const timesMs: number[][] = Array.from({ length: groups }, () => []);
   const refused: Record<number, number> = {};
-  const most = options.count ?? (options.isOnce ? requests.length : Number.POSITIVE_INFINITY);
   let sent = 0;
   let isOver = false;
   const sockets = await Promise.all(Array.from({ length: options.connections }, () => open(options.port)));
@@ -65,7 +62,7 @@ export async function load(options: LoadOptions): Promise<LoadResult> {
       const answers = createAnswerReader();
       const next = (): void => {
         const request = requests[sent % requests.length];
-        if (isOver || request === undefined || sent >= most) {
+        if (isOver || request === undefined || (options.isOnce && sent >= requests.length)) {
           socket.destroy();
           resolve();
           return;
@@ -89,7 +86,8 @@ export async function load(options: LoadOptions): Promise<LoadResult> {
   }
 }
 
-function open(port: number): Promise<Socket> {
+/** A connection that is ready to send. */
+export function open(port: number): Promise<Socket> {
   return new Promise((resolve, reject) => {
     const socket = connect(port, '127.0.0.1', () => {
       socket.off('error', reject);

@@ -129,9 +129,10 @@ the write-ahead log of PostgreSQL. A flush is what a disk must do before an answ
     name: 'builds',
     title: 'This build and an earlier one',
     text: `Only with \`--against\`, the folder of another checkout that was built. Both builds have an embedded server of their own and
-get the same requests, as many in every round, on as many connections, in turn; which goes first changes from path to path and
-from round to round. How well a process was compiled is luck for its life, so both are started anew for every round, and warmed
-up. What is compared is processor time a request, user and system, of the API and of PostgreSQL, because it depends less than
-the rate on what else the machine does. A build against itself tells how much of a ratio is chance.`,
+get the same requests, as many in every round, on as many connections, in short turns of a few hundred requests, so that whatever
+else the machine does falls on both. How well a process was compiled is luck for its life, so both are started anew for every
+round, and warmed up. What is compared is processor time a request, user and system, of the API and of PostgreSQL without
+autovacuum, because it depends less than the rate on what else the machine does. A build against itself tells how much of a ratio
+is chance.`,
   },
 ];

@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import type { Bound } from '../goals.js';
 import { boundText, goalOf } from '../goals.js';
-import { runLoad } from '../load/run.js';
+import { runAlternating } from '../load/run.js';
 import type { Findings, Goal } from '../page/results.js';
 import { NOTHING } from '../page/results.js';
 import type { Bench } from '../plan.js';
@@ -12,8 +12,9 @@ import { seedTokens } from '../seed.js';
 import { median, ratiosOf, spread } from '../statistics.js';
 import type { VaultTenant } from '../tenants.js';
 import { makeVaultTenant } from '../tenants.js';
-import type { Round, Side } from '../turns.js';
-import { takeTurns } from '../turns.js';
+import type { Round as Turn } from '../turns.js';
+import type { Cost as Costs } from '../watch/cost.js';
+import { lastingCostOf } from '../watch/cost.js';
 
 const CONNECTIONS = 64;
 const TOKENS_TO_READ = 2_000;
@@ -21,8 +22,8 @@ const TOKENIZED = 5;
 /** Of a round's requests, before it is measured. */
 const WARM_UP_SHARE = 0.5;
 const QUICK_SHARE = 0.1;
-/** More than any round takes; it ends when everything was sent. */
-const SECONDS_MAX = 600;
+/** So often in a round it is either build's turn. */
+const SLICES = 20;
 const GOAL: Bound = { most: 1.05 };
 const HEAD = [
   'path',
@@ -69,6 +70,9 @@ interface Build {
   readonly ids: readonly string[];
 }
 
+type Round = Pick<Turn, 'apiUs' | 'databaseUs'>;
+type Cost = Pick<Costs, 'apiSeconds' | 'databaseSeconds'>;
+
 interface Found {
   readonly path: string;
   readonly earlier: Round[];
@@ -83,7 +87,7 @@ export async function measureBuilds(bench: Bench): Promise<Findings> {
   const found = PATHS.map(({ name }): Found => ({ path: name, earlier: [], ours: [] }));
   for (let round = 0; round < plan.rounds; round += 1) {
     say(`round ${round + 1} of ${plan.rounds}`);
-    await measureRound(bench, builds, found, round);
+    await measureRound(bench, builds, found);
   }
   const names = [await commitOf(plan.against), await commitOf(CHECKOUT)];
   return {
@@ -108,38 +112,36 @@ async function prepare({ workshop }: Bench, checkout: string): Promise<Build> {
   return { checkout, dataDir: product.dataDir, key: product.key, tenant, ids };
 }
 
-/** How well a process was compiled is luck that lasts for its life, so both are started anew for every round. */
+/**
+ * How well a process was compiled is luck that lasts for its life, so both are started anew for every round. Within a
+ * round they are asked in short turns.
+ */
 async function measureRound(
-  bench: Bench,
+  { plan, workshop }: Bench,
   builds: { readonly earlier: Build; readonly ours: Build },
   found: readonly Found[],
-  round: number,
 ): Promise<void> {
-  const earlier = await startProduct(bench.workshop, builds.earlier);
-  const ours = await startProduct(bench.workshop, builds.ours);
+  const earlier = await startProduct(workshop, builds.earlier);
+  const ours = await startProduct(workshop, builds.ours);
   for (const [place, path] of PATHS.entries()) {
-    const sides = [
-      sideOf(bench, path, builds.earlier, earlier.port, earlier.watched),
-      sideOf(bench, path, builds.ours, ours.port, ours.watched),
+    const all = Math.ceil(path.count * (plan.isQuick ? QUICK_SHARE : 1));
+    const targets = [
+      { port: earlier.port, requests: path.requests(builds.earlier) },
+      { port: ours.port, requests: path.requests(builds.ours) },
     ];
-    // Whoever goes second finds the machine as the first left it, so they take turns in that too.
-    const isTurned = (round + place) % 2 === 1;
-    const rounds = await takeTurns(1, isTurned ? sides.reverse() : sides);
-    const [first = [], second = []] = isTurned ? rounds.reverse() : rounds;
-    found[place]?.earlier.push(...first);
-    found[place]?.ours.push(...second);
+    const send = (count: number): Promise<void> =>
+      runAlternating(workshop, { targets, connections: CONNECTIONS, count, slice: Math.ceil(all / SLICES) });
+    await send(Math.ceil(all * WARM_UP_SHARE));
+    const [before, after] = await lastingCostOf([earlier.watched, ours.watched], () => send(all));
+    if (before) found[place]?.earlier.push(roundOf(before, all));
+    if (after) found[place]?.ours.push(roundOf(after, all));
   }
   await ours.stop();
   await earlier.stop();
 }
 
-function sideOf({ plan, workshop }: Bench, path: Path, build: Build, port: number, watched: Side['watched']): Side {
-  const count = Math.ceil(path.count * (plan.isQuick ? QUICK_SHARE : 1));
-  const load = { port, requests: path.requests(build), connections: CONNECTIONS, seconds: SECONDS_MAX };
-  return {
-    run: (round) => runLoad(workshop, { ...load, count: round === 0 ? Math.ceil(count * WARM_UP_SHARE) : count }),
-    watched,
-  };
+function roundOf({ apiSeconds, databaseSeconds }: Cost, requests: number): Round {
+  return { apiUs: (apiSeconds / requests) * 1e6, databaseUs: (databaseSeconds / requests) * 1e6 };
 }
 
 const apiOf = ({ apiUs }: Round): number => apiUs;
