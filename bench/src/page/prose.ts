@@ -78,6 +78,13 @@ the floor: an answer must not take longer because a tenant has more tokens. Then
 tokens is read with a key that worked a moment ago.`,
   },
   {
+    name: 'combinations',
+    title: 'Lists by rules among few and many combinations of containers',
+    text: `Three tenants, each token of theirs in a combination of type and containers of its own, up to as many as a tenant may have.
+Lists and searches by keys that see tokens through an access rule, which has to be held against every combination; one request
+at a time on one connection, the tenants in turn. With \`--against\` it is the other checkout that is measured.`,
+  },
+  {
     name: 'logs',
     title: 'GET /logs among few and many rows',
     text: `Three tenants with entries over six months, filled by SQL. For each filter the first page of 10 rows, page 400, and a page with

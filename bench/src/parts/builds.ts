@@ -20,7 +20,7 @@ const CONNECTIONS = 64;
 const TOKENS_TO_READ = 2_000;
 const TOKENIZED = 5;
 /** Of a round's requests, before it is measured. */
-const WARM_UP_SHARE = 0.5;
+const WARM_UP_SHARE = 1;
 const QUICK_SHARE = 0.1;
 /** So often in a round it is either build's turn. */
 const SLICES = 20;
