@@ -10,6 +10,7 @@ import { createWorkshop } from './workshop.js';
 
 const HELP = `--only PART     one part alone, or several with commas between: ${Object.keys(PARTS).join(', ')}
 --rounds N      from 1 to 99
+--against PATH  another checkout, built, that the part "builds" compares this one with
 --quick         rough figures, printed and not written
 --write         write them all the same
 `;
@@ -20,14 +21,18 @@ const values = readOptions(
     write: { type: 'boolean' },
     only: { type: 'string' },
     rounds: { type: 'string' },
+    against: { type: 'string' },
   },
   HELP,
 );
+/** Differences of a few per cent take more rounds than others. */
+const COMPARED = 'builds';
+const COMPARED_ROUNDS = 9;
 const DOCS = fileURLToPath(new URL('../../docs', import.meta.url));
 const isQuick = values.quick ?? false;
 const isWritten = !isQuick || (values.write ?? false);
-const plan = planOf(isQuick, roundsOf(values.rounds));
-const names = chosen(values.only);
+const names = chosen(values.only, values.against);
+const plan = planOf(isQuick, roundsOf(values.rounds, names), values.against);
 const machine = describeMachine();
 const say = (line: string): void => void process.stdout.write(`${line}\n`);
 let workshop = createWorkshop();
@@ -74,16 +79,17 @@ function print({ tables, goals, notes }: Findings): void {
   for (const note of notes) say(`  ${note}`);
 }
 
-function chosen(only: string | undefined): string[] {
-  const wanted = only?.split(',') ?? Object.keys(PARTS);
+function chosen(only: string | undefined, against: string | undefined): string[] {
+  const wanted = only?.split(',') ?? Object.keys(PARTS).filter((name) => name !== COMPARED || against !== undefined);
+  if (wanted.includes(COMPARED) && against === undefined) endWith(`${COMPARED} takes --against`);
   const unknown = wanted.filter((name) => PARTS[name] === undefined);
   if (unknown.length > 0)
     endWith(`No part is named ${unknown.join(', ')}. There are: ${Object.keys(PARTS).join(', ')}`);
   return wanted;
 }
 
-function roundsOf(text: string | undefined): number | undefined {
-  if (text === undefined) return undefined;
+function roundsOf(text: string | undefined, chosenNames: readonly string[]): number | undefined {
+  if (text === undefined) return chosenNames.join() === COMPARED && !isQuick ? COMPARED_ROUNDS : undefined;
   if (!/^[1-9]\d?$/.test(text)) endWith('--rounds takes a number from 1 to 99');
   return Number(text);
 }

@@ -1,5 +1,7 @@
 import type { Findings } from './page/results.js';
+import { measureBuilds } from './parts/builds.js';
 import { measureCapacity } from './parts/capacity.js';
+import { measureCombinations } from './parts/combinations.js';
 import { measureGrowth } from './parts/growth.js';
 import { measureHttp } from './parts/http.js';
 import { measureLogs } from './parts/logs.js';
@@ -21,6 +23,7 @@ export const PARTS: Readonly<Record<string, (bench: Bench) => Promise<Findings>>
   write: measureWrite,
   vault: measureVault,
   growth: measureGrowth,
+  combinations: measureCombinations,
   logs: measureLogs,
   tenants: measureTenants,
   workers: measureWorkers,
@@ -29,4 +32,5 @@ export const PARTS: Readonly<Record<string, (bench: Bench) => Promise<Findings>>
   overload: measureOverload,
   neighbours: measureNeighbours,
   capacity: measureCapacity,
+  builds: measureBuilds,
 };

@@ -7,6 +7,8 @@ export interface Plan {
   readonly seconds: number;
   /** Requests of each kind and size where single answers are timed, over all rounds. */
   readonly samples: number;
+  /** The folder of another checkout, built, to compare this build with. */
+  readonly against?: string;
 }
 
 export interface Bench {
@@ -15,7 +17,8 @@ export interface Bench {
   say(line: string): void;
 }
 
-export function planOf(isQuick: boolean, rounds: number | undefined): Plan {
-  if (isQuick) return { isQuick, rounds: rounds ?? 1, seconds: 1, samples: 40 };
-  return { isQuick, rounds: rounds ?? 5, seconds: 3, samples: 300 };
+export function planOf(isQuick: boolean, rounds: number | undefined, against?: string): Plan {
+  const compared = against === undefined ? {} : { against };
+  if (isQuick) return { isQuick, rounds: rounds ?? 1, seconds: 1, samples: 40, ...compared };
+  return { isQuick, rounds: rounds ?? 5, seconds: 3, samples: 300, ...compared };
 }

@@ -13,6 +13,8 @@ export interface ProductOptions {
   readonly key?: string;
   readonly env?: Readonly<Record<string, string>>;
   readonly workers?: number;
+  /** The folder of another checkout, built, whose product is started in place of this one's. */
+  readonly checkout?: string;
   /** The server the product is told to use, when it is not the embedded one. */
   readonly postmaster?: number;
 }
@@ -34,7 +36,8 @@ export interface Product {
   stop(): Promise<void>;
 }
 
-const MAIN = fileURLToPath(new URL('../../server/dist/main.js', import.meta.url));
+/** This checkout. */
+export const CHECKOUT = fileURLToPath(new URL('../..', import.meta.url));
 const START_POLL_MS = 20;
 const WORKERS_MS = 15_000;
 
@@ -42,8 +45,9 @@ const WORKERS_MS = 15_000;
 export async function startProduct(workshop: Workshop, options: ProductOptions = {}): Promise<Product> {
   const dataDir = options.dataDir ?? join(await workshop.folder(), 'data');
   const logFile = `${await workshop.folder()}/log`;
+  const main = join(options.checkout ?? CHECKOUT, 'server/dist/main.js');
   const base = { ...process.env, STRONGROOM_DATA_DIR: dataDir, STRONGROOM_RATE_LIMITS: 'off', ...options.env };
-  const key = options.key ?? (await runCommand(workshop, base, 'key', 'generate'));
+  const key = options.key ?? (await runCommand(workshop, main, base, 'key', 'generate'));
   const { workers = 1 } = options;
   const env = {
     ...base,
@@ -53,7 +57,7 @@ export async function startProduct(workshop: Workshop, options: ProductOptions =
   };
   const log = await open(logFile, 'w');
   const startedMs = performance.now();
-  const { child, stop } = workshop.spawn([MAIN, 'serve'], { stdio: ['ignore', log.fd, 'inherit'], env });
+  const { child, stop } = workshop.spawn([main, 'serve'], { stdio: ['ignore', log.fd, 'inherit'], env });
   await log.close();
   const port = await portIn(logFile, child);
   const readySeconds = (performance.now() - startedMs) / 1_000;
@@ -70,14 +74,19 @@ export async function startProduct(workshop: Workshop, options: ProductOptions =
     watched: { api: pid, database },
     database,
     readySeconds,
-    command: (...words) => runCommand(workshop, env, ...words),
+    command: (...words) => runCommand(workshop, main, env, ...words),
     stop,
   };
 }
 
 /** Runs the operator's command line and returns what it printed. */
-async function runCommand(workshop: Workshop, env: NodeJS.ProcessEnv, ...words: string[]): Promise<string> {
-  const { child } = workshop.spawn([MAIN, ...words], { stdio: ['ignore', 'pipe', 'inherit'], env });
+async function runCommand(
+  workshop: Workshop,
+  main: string,
+  env: NodeJS.ProcessEnv,
+  ...words: string[]
+): Promise<string> {
+  const { child } = workshop.spawn([main, ...words], { stdio: ['ignore', 'pipe', 'inherit'], env });
   if (!child.stdout) throw new Error('assertion failed: the output is piped');
   const ended = new Promise((resolve) => child.once('exit', resolve));
   const printed = await text(child.stdout);

@@ -86,7 +86,8 @@ export async function load(options: LoadOptions): Promise<LoadResult> {
   }
 }
 
-function open(port: number): Promise<Socket> {
+/** A connection that is ready to send. */
+export function open(port: number): Promise<Socket> {
   return new Promise((resolve, reject) => {
     const socket = connect(port, '127.0.0.1', () => {
       socket.off('error', reject);

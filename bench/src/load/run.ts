@@ -1,5 +1,6 @@
 import { firstLine, scriptPath } from '../scripts.js';
 import type { Workshop } from '../workshop.js';
+import type { AlternatingOptions, AlternatingResult } from './alternating.js';
 import type { LoadOptions, LoadResult } from './closed.js';
 import type { OpenLoadOptions, OpenLoadResult } from './open.js';
 
@@ -22,7 +23,13 @@ export async function runOpenLoad(workshop: Workshop, options: OpenLoadOptions):
   return JSON.parse(await send(workshop, options));
 }
 
-async function send(workshop: Workshop, options: LoadOptions | OpenLoadOptions): Promise<string> {
+/** Fails loudly when anything was answered with other than 2xx. */
+export async function runAlternating(workshop: Workshop, options: AlternatingOptions): Promise<void> {
+  const { refused }: AlternatingResult = JSON.parse(await send(workshop, options));
+  if (Object.keys(refused).length > 0) throw new Error(`some requests were refused: ${JSON.stringify(refused)}`);
+}
+
+async function send(workshop: Workshop, options: LoadOptions | OpenLoadOptions | AlternatingOptions): Promise<string> {
   const { child, stop } = workshop.spawn([scriptPath('load/process')], { stdio: ['pipe', 'pipe', 'inherit'] });
   child.stdin?.end(JSON.stringify(options));
   const line = await firstLine(child, /^(\{.*\})$/);

@@ -9,6 +9,7 @@ export const INTRODUCTION = `\`\`\`
 npm run bench                        # everything, about half an hour; rewrites this page
 npm run bench -- --only vault        # one part; the others keep their last figures. Several: --only vault,logs
 npm run bench -- --rounds 9          # five unless told
+npm run bench -- --only builds --against ../earlier   # processor time a request, this build against another; nine rounds
 npm run bench -- --quick             # rough figures, printed and not written unless --write is given
 \`\`\`
 
@@ -77,6 +78,13 @@ the floor: an answer must not take longer because a tenant has more tokens. Then
 tokens is read with a key that worked a moment ago.`,
   },
   {
+    name: 'combinations',
+    title: 'Lists by rules among few and many combinations of containers',
+    text: `Three tenants, each token of theirs in a combination of type and containers of its own, up to as many as a tenant may have.
+Lists and searches by keys that see tokens through an access rule, which has to be held against every combination; one request
+at a time on one connection, the tenants in turn. With \`--against\` it is the other checkout that is measured.`,
+  },
+  {
     name: 'logs',
     title: 'GET /logs among few and many rows',
     text: `Three tenants with entries over six months, filled by SQL. For each filter the first page of 10 rows, page 400, and a page with
@@ -130,5 +138,15 @@ under an id which is taken. On a machine with two cores what the other tenant is
     title: 'What tokens and requests take',
     text: `The figures behind the [capacity model](scaling.md): bytes on disk a token with its log entry takes, and what a request adds to
 the write-ahead log of PostgreSQL. A flush is what a disk must do before an answer; changes that arrive together share one.`,
+  },
+  {
+    name: 'builds',
+    title: 'This build and an earlier one',
+    text: `Only with \`--against\`, the folder of another checkout that was built. Both builds have an embedded server of their own and
+get the same requests, as many in every round, on as many connections, in short turns of a few hundred requests, so that whatever
+else the machine does falls on both. How well a process was compiled is luck for its life, so both are started anew for every
+round, and warmed up. What is compared is processor time a request, user and system, of the API and of PostgreSQL without
+autovacuum, because it depends less than the rate on what else the machine does. A build against itself tells how much of a ratio
+is chance.`,
   },
 ];

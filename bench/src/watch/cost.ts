@@ -41,6 +41,27 @@ export async function costOf<T>(watched: Watched, work: () => Promise<T>): Promi
   }
 }
 
+/**
+ * What the work cost those processes of each product that were there before and after it, in seconds. Whatever comes and
+ * goes in between is left out: on a database that is autovacuum, whose turn is chance and larger than the difference
+ * between two builds.
+ */
+export async function lastingCostOf(
+  products: readonly Watched[],
+  work: () => Promise<void>,
+): Promise<{ readonly apiSeconds: number; readonly databaseSeconds: number }[]> {
+  const before = await readProcesses();
+  await work();
+  const after = await readProcesses();
+  const earlier = new Map(before.map(({ pid, ownTicks }) => [pid, ownTicks]));
+  const spent = (rows: typeof after): number =>
+    rows.reduce((sum, { pid, ownTicks }) => sum + ownTicks - (earlier.get(pid) ?? ownTicks), 0) / TICKS_PER_SECOND;
+  return products.map(({ api = 0, database = 0 }) => ({
+    apiSeconds: spent(treeOf(after, api).filter((row) => !isPostgres(row))),
+    databaseSeconds: spent(treeOf(after, database).filter(isPostgres)),
+  }));
+}
+
 /** The processes of the API below this one. */
 export async function apiPids(root: number): Promise<number[]> {
   return treeOf(await readProcesses(), root)

@@ -8,7 +8,7 @@ const SPIN_MS = 300;
 describe('processor time from /proc', () => {
   it('a name with spaces and brackets does not shift the fields', () => {
     const row = parseStat('42 (a b) c) S 7 1 1 0 -1 4194304 10 11 12 13 100 20 3 4 20 0 1 0 5 6 7');
-    assert.deepEqual(row, { pid: 42, parent: 7, name: 'a b) c', ticks: 127 });
+    assert.deepEqual(row, { pid: 42, parent: 7, name: 'a b) c', ticks: 127, ownTicks: 120 });
     assert.equal(parseStat(''), undefined);
   });
 
@@ -18,7 +18,7 @@ describe('processor time from /proc', () => {
       { pid: 2, parent: 1 },
       { pid: 3, parent: 2 },
       { pid: 4, parent: 1 },
-    ].map((row) => ({ ...row, name: 'x', ticks: 1 }));
+    ].map((row) => ({ ...row, name: 'x', ticks: 1, ownTicks: 1 }));
     assert.deepEqual(
       treeOf(rows, 2).map(({ pid }) => pid),
       [2, 3],

@@ -7,6 +7,8 @@ export interface ProcessRow {
   readonly name: string;
   /** Own time and that of children that ended, so that a sum over a tree never falls. */
   readonly ticks: number;
+  /** Own time alone. */
+  readonly ownTicks: number;
 }
 
 const STAT = /^(\d+) \((.*)\) \S (\d+) (?:\S+ ){9}(\d+) (\d+) (\d+) (\d+) /s;
@@ -14,8 +16,9 @@ const STAT = /^(\d+) \((.*)\) \S (\d+) (?:\S+ ){9}(\d+) (\d+) (\d+) (\d+) /s;
 export function parseStat(text: string): ProcessRow | undefined {
   const [, pid, name = '', parent, user, system, childUser, childSystem] = STAT.exec(text) ?? [];
   if (pid === undefined) return undefined;
-  const ticks = Number(user) + Number(system) + Number(childUser) + Number(childSystem);
-  return { pid: Number(pid), parent: Number(parent), name, ticks };
+  const ownTicks = Number(user) + Number(system);
+  const ticks = ownTicks + Number(childUser) + Number(childSystem);
+  return { pid: Number(pid), parent: Number(parent), name, ticks, ownTicks };
 }
 
 export async function readProcesses(): Promise<ProcessRow[]> {

@@ -60,10 +60,12 @@ function checksumOf(body: string): string {
 function randomBase62(length: number): string {
   let text = '';
   while (text.length < length) {
-    for (const byte of randomBytes(length)) {
+    const bytes = randomBytes(length);
+    for (const byte of bytes) {
       // Bytes from 248 on would make the first characters of the alphabet likelier than the rest.
       if (byte < 248 && text.length < length) text += ALPHABET.charAt(byte % 62);
     }
+    bytes.fill(0);
   }
   return text;
 }

@@ -4,6 +4,7 @@ import { openRecord, sealRecord } from './aead.js';
 import { encodeAssociatedData, type RecordContext } from './associated-data.js';
 import { encodeParts } from './encode-parts.js';
 import { IntegrityError } from './integrity-error.js';
+import { withWiped } from './wiped.js';
 
 const LABEL = 'strongroom/credential-key/1';
 const KEY_BYTES = 32;
@@ -37,10 +38,5 @@ export function openForCredential(
 
 function credentialKey(credential: Secret<string>, { tenantId, kind, entityId, field }: RecordContext): KeyObject {
   const info = encodeParts([LABEL, tenantId, kind, entityId, field]);
-  const bytes = Buffer.from(hkdfSync('sha256', credential.reveal(), NO_SALT, info, KEY_BYTES));
-  try {
-    return createSecretKey(bytes);
-  } finally {
-    bytes.fill(0);
-  }
+  return withWiped(Buffer.from(hkdfSync('sha256', credential.reveal(), NO_SALT, info, KEY_BYTES)), createSecretKey);
 }

@@ -1,6 +1,7 @@
 import { createHmac, type KeyObject } from 'node:crypto';
 import { encodeParts } from './encode-parts.js';
 import { assertUint32 } from './uint32.js';
+import { withWiped } from './wiped.js';
 
 const LABEL = 'strongroom/message-key/1';
 // HKDF numbers its output blocks from one; 32 bytes of SHA-256 are the first block alone.
@@ -32,10 +33,5 @@ export function deriveMessageKey(parent: KeyObject, context: MessageKeyContext):
  * it would take as long as the encryption.
  */
 export function withMessageKey<T>(parent: KeyObject, context: MessageKeyContext, use: (key: Buffer) => T): T {
-  const key = deriveMessageKey(parent, context);
-  try {
-    return use(key);
-  } finally {
-    key.fill(0);
-  }
+  return withWiped(deriveMessageKey(parent, context), use);
 }

@@ -5,6 +5,7 @@ import { encodeAssociatedData, type RecordContext } from './associated-data.js';
 import { withMessageKey } from './derive.js';
 import { IntegrityError } from './integrity-error.js';
 import type { TenantKeys } from './tenant-keys.js';
+import { withWiped } from './wiped.js';
 
 export interface FieldContext extends RecordContext {
   /** Counts the writes of this field: an older record put back in its place does not open. */
@@ -34,12 +35,7 @@ export function openField(tenantKeys: TenantKeys, context: FieldContext, record:
 
 /** The same content under the tenant's current encryption key; what it says does not change, so neither does its version. */
 export function resealField(tenantKeys: TenantKeys, context: FieldContext, record: Buffer): Buffer {
-  const plaintext = openField(tenantKeys, context, record);
-  try {
-    return sealField(tenantKeys, context, plaintext);
-  } finally {
-    plaintext.fill(0);
-  }
+  return withWiped(openField(tenantKeys, context, record), (plaintext) => sealField(tenantKeys, context, plaintext));
 }
 
 function parentKey(tenantKeys: TenantKeys, keyVersion: number, context: FieldContext): KeyObject {

@@ -1,6 +1,7 @@
 import type { KeyObject } from 'node:crypto';
 import { createHash, createPrivateKey, createPublicKey, generateKeyPairSync } from 'node:crypto';
 import { Secret } from '../kernel/secret.js';
+import { withWiped } from './wiped.js';
 
 const PUBLIC_PREFIX = 'exportpub1_';
 const PRIVATE_PREFIX = 'exportkey1_';
@@ -19,8 +20,10 @@ export class ExchangeKeyFormatError extends Error {
 /** A key pair for sealing a stream to somebody: the public half seals, the private half alone opens. */
 export function generateExchangeKey(): { readonly publicText: string; readonly privateText: Secret<string> } {
   const { publicKey, privateKey } = generateKeyPairSync('x25519');
-  const bytes = privateKey.export({ type: 'pkcs8', format: 'der' }).subarray(PRIVATE_DER_HEAD.length);
-  return { publicText: publicTextOf(publicKey), privateText: new Secret(textOf(PRIVATE_PREFIX, bytes)) };
+  const privateText = withWiped(privateKey.export({ type: 'pkcs8', format: 'der' }), (der) =>
+    textOf(PRIVATE_PREFIX, der.subarray(PRIVATE_DER_HEAD.length)),
+  );
+  return { publicText: publicTextOf(publicKey), privateText: new Secret(privateText) };
 }
 
 export function publicTextOf(publicKey: KeyObject): string {
@@ -41,11 +44,11 @@ export function parsePublicExchangeKey(text: string): KeyObject {
 }
 
 export function parsePrivateExchangeKey(text: string): KeyObject {
-  const bytes = bytesOf(PRIVATE_PREFIX, text);
-  const der = Buffer.concat([PRIVATE_DER_HEAD, bytes]);
-  const key = createPrivateKey({ key: der, format: 'der', type: 'pkcs8' });
-  for (const copy of [bytes, der]) copy.fill(0);
-  return key;
+  return withWiped(bytesOf(PRIVATE_PREFIX, text), (bytes) =>
+    withWiped(Buffer.concat([PRIVATE_DER_HEAD, bytes]), (key) =>
+      createPrivateKey({ key, format: 'der', type: 'pkcs8' }),
+    ),
+  );
 }
 
 function textOf(prefix: string, bytes: Buffer): string {
@@ -68,6 +71,7 @@ function bytesOf(wanted: string, text: string): Buffer {
   const bytes = Buffer.from(encoded, 'base64url');
   // The last character carries two spare bits: one key must not have four spellings.
   if (checksumOf(prefix + encoded) !== checksum || bytes.toString('base64url') !== encoded) {
+    bytes.fill(0);
     throw new ExchangeKeyFormatError('The export key does not match its checksum: at least one character is wrong.');
   }
   return bytes;

@@ -28,14 +28,16 @@ export function hmacSha256(key: KeyObject, message: Buffer): Buffer {
   if (message.length > SHORT_BYTES_MAX) return createHmac('sha256', key).update(message).digest();
   const pads = padsOf(key);
   const end = BLOCK_BYTES + message.length;
-  inner.set(pads.inner);
-  inner.set(message, BLOCK_BYTES);
-  outer.set(pads.outer);
-  outer.write(hash('sha256', inner.subarray(0, end), 'binary'), BLOCK_BYTES, 'latin1');
-  inner.fill(0, 0, end);
-  const digest = Buffer.from(hash('sha256', outer, 'binary'), 'latin1');
-  outer.fill(0);
-  return digest;
+  try {
+    inner.set(pads.inner);
+    inner.set(message, BLOCK_BYTES);
+    outer.set(pads.outer);
+    outer.write(hash('sha256', inner.subarray(0, end), 'binary'), BLOCK_BYTES, 'latin1');
+    return Buffer.from(hash('sha256', outer, 'binary'), 'latin1');
+  } finally {
+    inner.fill(0, 0, end);
+    outer.fill(0);
+  }
 }
 
 function padsOf(key: KeyObject): Pads {

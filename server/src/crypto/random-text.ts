@@ -23,6 +23,7 @@ export function randomText(alphabet: string, length: number): string {
       text += alphabet.charAt(byte % alphabet.length);
       if (text.length === length) break;
     }
+    bytes.fill(0);
   }
   return text;
 }

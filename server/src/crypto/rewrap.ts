@@ -5,6 +5,7 @@ import type { RootKey } from './root-key.js';
 import { type RootKeyRing, unwrapByRing } from './root-key-ring.js';
 import { type SystemKeyRow, systemKeyContext } from './system-keys.js';
 import type { TenantKeyRow } from './tenant-keys.js';
+import { withWiped } from './wiped.js';
 import { unwrapKey, type WrapContext, wrapKey } from './wrap.js';
 
 /** Wraps by the first key of the ring whatever another of its keys wrapped; gives how many rows that were. */
@@ -35,12 +36,7 @@ export function rewrapSystemKeys(ring: RootKeyRing, rows: readonly SystemKeyRow[
 function rewrap(ring: RootKeyRing, context: WrapContext, wrapped: Buffer): Buffer | undefined {
   const [first, ...others] = ring;
   if (opens(first, context, wrapped)) return undefined;
-  const bytes = unwrapByRing(others, context, wrapped).export();
-  try {
-    return wrapKey(first, context, bytes);
-  } finally {
-    bytes.fill(0);
-  }
+  return withWiped(unwrapByRing(others, context, wrapped).export(), (bytes) => wrapKey(first, context, bytes));
 }
 
 function opens(rootKey: RootKey, context: WrapContext, wrapped: Buffer): boolean {

@@ -1,7 +1,7 @@
 import { EXIT, ExitError } from '../kernel/exit.js';
 import { openRecord, sealRecord } from './aead.js';
 import { encodeAssociatedData } from './associated-data.js';
-import { deriveMessageKey } from './derive.js';
+import { withMessageKey } from './derive.js';
 import { IntegrityError } from './integrity-error.js';
 import type { RootKey } from './root-key.js';
 import { idsOf } from './root-key-ring.js';
@@ -18,12 +18,10 @@ export interface RootCheck {
 }
 
 export function makeRootCheck(rootKey: RootKey): RootCheck {
-  const sealed = sealRecord(checkKey(rootKey), {
-    keyVersion: VERSION,
-    dataVersion: VERSION,
-    plaintext: CONSTANT,
-    associatedData: associatedDataOf(rootKey),
-  });
+  const associatedData = associatedDataOf(rootKey);
+  const sealed = withCheckKey(rootKey, (key) =>
+    sealRecord(key, { keyVersion: VERSION, dataVersion: VERSION, plaintext: CONSTANT, associatedData }),
+  );
   return { rootKeyId: rootKey.id, sealed };
 }
 
@@ -49,15 +47,15 @@ export function verifyRootCheck(ring: readonly RootKey[], row: RootCheck): RootK
 
 function opens(rootKey: RootKey, sealed: Buffer): boolean {
   try {
-    return openRecord(checkKey(rootKey), sealed, associatedDataOf(rootKey)).equals(CONSTANT);
+    return withCheckKey(rootKey, (key) => openRecord(key, sealed, associatedDataOf(rootKey)).equals(CONSTANT));
   } catch (error) {
     if (error instanceof IntegrityError) return false;
     throw error;
   }
 }
 
-function checkKey(rootKey: RootKey) {
-  return deriveMessageKey(rootKey.key, { kind: KIND, entityId: rootKey.id, field: FIELD, dataVersion: VERSION });
+function withCheckKey<T>({ id, key }: RootKey, use: (key: Buffer) => T): T {
+  return withMessageKey(key, { kind: KIND, entityId: id, field: FIELD, dataVersion: VERSION }, use);
 }
 
 function associatedDataOf(rootKey: RootKey): Buffer {

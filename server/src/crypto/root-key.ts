@@ -1,5 +1,6 @@
 import { createHash, createSecretKey, hkdfSync, type KeyObject, randomBytes } from 'node:crypto';
 import { Secret } from '../kernel/secret.js';
+import { withWiped } from './wiped.js';
 
 const PREFIX = 'rk1_';
 const KEY_BYTES = 32;
@@ -22,7 +23,7 @@ export class RootKeyFormatError extends Error {
 }
 
 export function generateRootKey(): Secret<string> {
-  const body = PREFIX + randomBytes(KEY_BYTES).toString('base64url');
+  const body = PREFIX + withWiped(randomBytes(KEY_BYTES), (bytes) => bytes.toString('base64url'));
   return new Secret(`${body}_${checksumOf(body)}`);
 }
 
@@ -30,21 +31,19 @@ export function generateRootKey(): Secret<string> {
 export function parseRootKey(text: string): RootKey {
   const [, body, encoded, checksum] = TEXT_PATTERN.exec(text.trim()) ?? [];
   if (body === undefined || encoded === undefined) throw new RootKeyFormatError(describeFault(text.trim()));
-  const bytes = Buffer.from(encoded, 'base64url');
-  // The last character carries two spare bits: one key must not have four spellings.
-  if (checksumOf(body) !== checksum || bytes.toString('base64url') !== encoded) {
-    throw new RootKeyFormatError('The root key does not match its checksum: at least one character is wrong.');
-  }
-  const key = createSecretKey(bytes);
-  bytes.fill(0);
+  const key = withWiped(Buffer.from(encoded, 'base64url'), (bytes) => {
+    // The last character carries two spare bits: one key must not have four spellings.
+    if (checksumOf(body) !== checksum || bytes.toString('base64url') !== encoded) {
+      throw new RootKeyFormatError('The root key does not match its checksum: at least one character is wrong.');
+    }
+    return createSecretKey(bytes);
+  });
   return { id: idOf(key), key };
 }
 
 /** The text parseRootKey takes, for writing a key file anew. */
 export function formatRootKey({ key }: RootKey): Secret<string> {
-  const bytes = key.export();
-  const body = PREFIX + bytes.toString('base64url');
-  bytes.fill(0);
+  const body = PREFIX + withWiped(key.export(), (bytes) => bytes.toString('base64url'));
   return new Secret(`${body}_${checksumOf(body)}`);
 }
 

@@ -15,6 +15,7 @@ import { publicBytesOf, publicKeyFrom, publicTextOf } from './exchange-key.js';
 import { IntegrityError } from './integrity-error.js';
 import type { Access } from './sealed-stream-header.js';
 import { SALT_BYTES } from './sealed-stream-header.js';
+import { withWiped } from './wiped.js';
 
 /** N = 2^17 with r = 8: 128 MiB and a few tenths of a second for every guess. */
 export const WORK_FACTOR = 17;
@@ -112,11 +113,10 @@ export function identityUnlock(privateKey: KeyObject): StreamUnlock {
 
 /** Both public keys go into the derivation, so that the wrapped key is bound to this sender and this recipient. */
 function agree(privateKey: KeyObject, publicKey: KeyObject, ephemeral: Buffer, recipient: Buffer): KeyObject {
-  const shared = diffieHellman({ privateKey, publicKey });
-  const bytes = Buffer.from(
-    hkdfSync('sha256', shared, Buffer.concat([ephemeral, recipient]), EXCHANGE_LABEL, KEY_BYTES),
+  const salt = Buffer.concat([ephemeral, recipient]);
+  return withWiped(diffieHellman({ privateKey, publicKey }), (shared) =>
+    takenInto(Buffer.from(hkdfSync('sha256', shared, salt, EXCHANGE_LABEL, KEY_BYTES))),
   );
-  return takenInto(bytes, shared);
 }
 
 function stretch(
@@ -137,8 +137,6 @@ function stretch(
 }
 
 /** The KeyObject holds its own copy outside the JavaScript heap. */
-function takenInto(bytes: Buffer, ...others: Buffer[]): KeyObject {
-  const key = createSecretKey(bytes);
-  for (const copy of [bytes, ...others]) copy.fill(0);
-  return key;
+function takenInto(bytes: Buffer): KeyObject {
+  return withWiped(bytes, createSecretKey);
 }

@@ -5,6 +5,7 @@ import { encodeParts } from './encode-parts.js';
 import { IntegrityError } from './integrity-error.js';
 import { FILE_KEY_BYTES, HEADER_BYTES_MAX, openHeader, readHeader, sealHeader } from './sealed-stream-header.js';
 import type { StreamLock, StreamUnlock } from './sealed-stream-keys.js';
+import { withWiped } from './wiped.js';
 
 export const CHUNK_BYTES = 65_536;
 const TAG_BYTES = 16;
@@ -21,9 +22,11 @@ export interface StreamSealer {
   update(plaintext: Buffer): Buffer;
   /** The last chunk, marked as such. A stream without it does not open to its end. */
   end(): Buffer;
+  /** Wipes what waits to be sealed, where the stream does not come to its end. */
+  abandon(): void;
 }
 
-/** Takes the sealed stream in pieces and gives plaintext that is proven, chunk by chunk. */
+/** Takes the sealed stream in pieces and gives plaintext that is proven, chunk by chunk: the caller's to wipe. */
 export interface StreamOpener {
   update(sealed: Buffer): Promise<Buffer>;
   /** The rest. Only when this has come back is it certain that nothing was cut off. */
@@ -36,18 +39,21 @@ export interface StreamOpener {
  */
 export function sealStream(lock: StreamLock, context: readonly string[]): StreamSealer {
   const { access, wrappingKey } = lock.nextAccess();
-  const fileKey = randomBytes(FILE_KEY_BYTES);
-  const header = sealHeader(access, wrappingKey, fileKey);
-  const key = payloadKey(fileKey, header, context);
+  const { header, key } = withWiped(randomBytes(FILE_KEY_BYTES), (fileKey) => {
+    const sealed = sealHeader(access, wrappingKey, fileKey);
+    return { header: sealed, key: payloadKey(fileKey, sealed, context) };
+  });
+  const waiting = Buffer.alloc(CHUNK_BYTES);
+  let waitingBytes = 0;
   let counter = 0;
   let head: Buffer = header;
-  let waiting: Buffer = Buffer.alloc(0);
 
-  function sealChunk(chunk: Buffer, isFinal: boolean): Buffer {
+  function sealWaiting(isFinal: boolean): Buffer {
     const cipher = createCipheriv(CIPHER, key, nonceOf(counter, isFinal), { authTagLength: TAG_BYTES });
     counter += 1;
-    const ciphertext = cipher.update(chunk);
+    const ciphertext = cipher.update(waiting.subarray(0, waitingBytes));
     cipher.final();
+    waitingBytes = 0;
     return Buffer.concat([ciphertext, cipher.getAuthTag()]);
   }
 
@@ -59,16 +65,18 @@ export function sealStream(lock: StreamLock, context: readonly string[]): Stream
 
   return {
     update(plaintext) {
-      waiting = Buffer.concat([waiting, plaintext]);
       const chunks: Buffer[] = [];
-      // A full chunk waits until it is known not to be the last one.
-      while (waiting.length > CHUNK_BYTES) {
-        chunks.push(sealChunk(waiting.subarray(0, CHUNK_BYTES), false));
-        waiting = waiting.subarray(CHUNK_BYTES);
+      for (let at = 0; at < plaintext.length; ) {
+        // A full chunk waits until it is known not to be the last one.
+        if (waitingBytes === CHUNK_BYTES) chunks.push(sealWaiting(false));
+        const taken = plaintext.copy(waiting, waitingBytes, at);
+        waitingBytes += taken;
+        at += taken;
       }
       return withHeader(chunks);
     },
-    end: () => withHeader([sealChunk(waiting, true)]),
+    end: () => withWiped(waiting, () => withHeader([sealWaiting(true)])),
+    abandon: () => void waiting.fill(0),
   };
 }
 
@@ -79,8 +87,9 @@ export function openStream(unlock: StreamUnlock, context: readonly string[]): St
 
   async function begin(): Promise<KeyObject> {
     const header = readHeader(waiting);
-    const fileKey = openHeader(header, await unlock.wrappingKeyOf(header.access));
-    const opened = payloadKey(fileKey, header.bytes, context);
+    const opened = withWiped(openHeader(header, await unlock.wrappingKeyOf(header.access)), (fileKey) =>
+      payloadKey(fileKey, header.bytes, context),
+    );
     waiting = waiting.subarray(header.bytes.length);
     return opened;
   }
@@ -111,11 +120,15 @@ export function openStream(unlock: StreamUnlock, context: readonly string[]): St
       if (key === undefined && waiting.length < HEADER_BYTES_MAX) return Buffer.alloc(0);
       key ??= await begin();
       const chunks: Buffer[] = [];
-      while (waiting.length > SEALED_CHUNK_BYTES) {
-        chunks.push(openChunk(key, waiting.subarray(0, SEALED_CHUNK_BYTES), false));
-        waiting = waiting.subarray(SEALED_CHUNK_BYTES);
+      try {
+        while (waiting.length > SEALED_CHUNK_BYTES) {
+          chunks.push(openChunk(key, waiting.subarray(0, SEALED_CHUNK_BYTES), false));
+          waiting = waiting.subarray(SEALED_CHUNK_BYTES);
+        }
+        return Buffer.concat(chunks);
+      } finally {
+        for (const chunk of chunks) chunk.fill(0);
       }
-      return Buffer.concat(chunks);
     },
     async end() {
       key ??= await begin();
@@ -127,10 +140,8 @@ export function openStream(unlock: StreamUnlock, context: readonly string[]): St
 /** A key of this stream alone: the whole header and the context go into it, so a change to either changes every chunk. */
 function payloadKey(fileKey: Buffer, header: Buffer, context: readonly string[]): KeyObject {
   const salt = createHash('sha256').update(header).digest();
-  const bytes = Buffer.from(hkdfSync('sha256', fileKey, salt, encodeParts([LABEL, ...context]), KEY_BYTES));
-  const key = createSecretKey(bytes);
-  for (const copy of [fileKey, bytes]) copy.fill(0);
-  return key;
+  const info = encodeParts([LABEL, ...context]);
+  return withWiped(Buffer.from(hkdfSync('sha256', fileKey, salt, info, KEY_BYTES)), createSecretKey);
 }
 
 /** Counts up, and says whether it is the last: chunks cannot change places, and the end cannot go missing. */

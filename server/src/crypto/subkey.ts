@@ -1,4 +1,5 @@
 import { createSecretKey, hkdfSync, type KeyObject } from 'node:crypto';
+import { withWiped } from './wiped.js';
 
 const KEY_BYTES = 32;
 
@@ -7,8 +8,5 @@ const KEY_BYTES = 32;
  * itself keys; every node that holds the parent has the same.
  */
 export function deriveSubkey(parent: KeyObject, label: string): KeyObject {
-  const bytes = Buffer.from(hkdfSync('sha256', parent, '', label, KEY_BYTES));
-  const key = createSecretKey(bytes);
-  bytes.fill(0);
-  return key;
+  return withWiped(Buffer.from(hkdfSync('sha256', parent, '', label, KEY_BYTES)), createSecretKey);
 }

@@ -3,6 +3,7 @@ import { EXIT, ExitError } from '../kernel/exit.js';
 import { IntegrityError } from './integrity-error.js';
 import type { RootKey } from './root-key.js';
 import { idsOf, unwrapByRing } from './root-key-ring.js';
+import { withWiped } from './wiped.js';
 import { type WrapContext, wrapKey } from './wrap.js';
 
 export const SYSTEM_KEY_NAMES = ['api-key-pepper', 'cursor-mac', 'row-mac', 'audit-mac', 'audit-signing'] as const;
@@ -28,10 +29,8 @@ export interface SystemKeyRow<Name extends string = string> {
 
 export function generateSystemKeys(rootKey: RootKey): SystemKeyRow<SystemKeyName>[] {
   return SYSTEM_KEY_NAMES.map((name) => {
-    const bytes = name === 'audit-signing' ? newSigningKey() : randomBytes(KEY_BYTES);
-    const wrapped = wrapKey(rootKey, systemKeyContext(name), bytes);
-    bytes.fill(0);
-    return { name, wrapped };
+    const fresh = name === 'audit-signing' ? newSigningKey() : randomBytes(KEY_BYTES);
+    return { name, wrapped: withWiped(fresh, (bytes) => wrapKey(rootKey, systemKeyContext(name), bytes)) };
   });
 }
 
@@ -73,10 +72,5 @@ function newSigningKey(): Buffer {
 }
 
 function toSigningKey(secret: KeyObject): KeyObject {
-  const der = secret.export();
-  try {
-    return createPrivateKey({ key: der, type: 'pkcs8', format: 'der' });
-  } finally {
-    der.fill(0);
-  }
+  return withWiped(secret.export(), (key) => createPrivateKey({ key, type: 'pkcs8', format: 'der' }));
 }

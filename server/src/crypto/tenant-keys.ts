@@ -2,7 +2,8 @@ import { type KeyObject, randomBytes } from 'node:crypto';
 import { IntegrityError } from './integrity-error.js';
 import type { RootKey } from './root-key.js';
 import { unwrapByRing } from './root-key-ring.js';
-import { wrapKey } from './wrap.js';
+import { withWiped } from './wiped.js';
+import { type WrapContext, wrapKey } from './wrap.js';
 
 export const TENANT_KEY_KINDS = ['encryption', 'fingerprint', 'index'] as const;
 export type TenantKeyKind = (typeof TENANT_KEY_KINDS)[number];
@@ -38,10 +39,8 @@ export function generateEncryptionKey(rootKey: RootKey, tenantId: string, versio
 }
 
 function generateTenantKey(rootKey: RootKey, tenantId: string, kind: TenantKeyKind, version: number) {
-  const bytes = randomBytes(KEY_BYTES);
-  const wrapped = wrapKey(rootKey, { scope: 'tenant', tenantId, name: kind, version }, bytes);
-  bytes.fill(0);
-  return { kind, version, wrapped };
+  const place: WrapContext = { scope: 'tenant', tenantId, name: kind, version };
+  return { kind, version, wrapped: withWiped(randomBytes(KEY_BYTES), (bytes) => wrapKey(rootKey, place, bytes)) };
 }
 
 /** Throws IntegrityError when a key is missing or does not open: that concerns this tenant alone. */

@@ -1,4 +1,5 @@
 import { createHmac } from 'node:crypto';
+import { withWiped } from '../crypto/wiped.js';
 import type { Arguments } from './arguments.js';
 import { textAt } from './arguments.js';
 import type { Budget } from './budget.js';
@@ -27,22 +28,24 @@ export function hmac(input: unknown, args: Arguments, budget: Budget): Buffer {
   if (key === '' || (!hasAlgorithm && LIKE_AN_ALGORITHM.test(key))) {
     throw invalidExpression(`The filter ${args.filter} needs a key after the algorithm.`);
   }
-  const bytes = bytesOf(input, budget);
-  budget.spend(CALL_UNITS);
-  return createHmac(algorithm, key).update(bytes).digest();
+  return withBytes(input, budget, (bytes) => {
+    budget.spend(CALL_UNITS);
+    return createHmac(algorithm, key).update(bytes).digest();
+  });
 }
 
 export function toBase64(input: unknown, _args: Arguments, budget: Budget): string {
-  return bytesOf(input, budget).toString('base64');
+  return withBytes(input, budget, (bytes) => bytes.toString('base64'));
 }
 
 export function toBase16(input: unknown, _args: Arguments, budget: Budget): string {
-  return bytesOf(input, budget).toString('hex').toUpperCase();
+  return withBytes(input, budget, (bytes) => bytes.toString('hex').toUpperCase());
 }
 
-function bytesOf(input: unknown, budget: Budget): Buffer {
-  if (Buffer.isBuffer(input)) return input;
+/** Bytes of a text are a copy of ours, which is wiped. */
+function withBytes<T>(input: unknown, budget: Budget, use: (bytes: Buffer) => T): T {
+  if (Buffer.isBuffer(input)) return use(input);
   const text = textOf(isNil(input) ? '' : input, budget);
   budget.spend(CALL_UNITS / 10 + text.length * BYTE_UNITS);
-  return Buffer.from(text, 'utf8');
+  return withWiped(Buffer.from(text, 'utf8'), use);
 }

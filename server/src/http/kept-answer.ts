@@ -2,6 +2,7 @@ import { openForCredential, sealForCredential } from '../crypto/credential-seal.
 import { openField, sealField } from '../crypto/envelope.js';
 import { IntegrityError } from '../crypto/integrity-error.js';
 import type { TenantKeys } from '../crypto/tenant-keys.js';
+import { withWiped } from '../crypto/wiped.js';
 import type { Secret } from '../kernel/secret.js';
 import type { KeptRow } from './idempotency-queries.js';
 
@@ -43,18 +44,15 @@ export function contextOf({ keys, id }: AnswerPlace) {
  */
 export function sealAnswer(place: AnswerPlace, answer: KeptAnswer, secrets: AnswerSecrets): Buffer {
   const content = secrets.fields.length === 0 ? answer : withSecretsApart(place, answer, secrets);
-  const plaintext = Buffer.from(JSON.stringify(content));
-  try {
-    return sealField(place.keys, contextOf(place), plaintext);
-  } finally {
-    plaintext.fill(0);
-  }
+  return withWiped(Buffer.from(JSON.stringify(content)), (plaintext) =>
+    sealField(place.keys, contextOf(place), plaintext),
+  );
 }
 
 export function openAnswer(place: AnswerPlace, row: KeptRow, credential: Secret<string> | undefined): KeptAnswer {
-  const plaintext = openField(place.keys, contextOf(place), row.sealed);
-  const content = JSON.parse(plaintext.toString('utf8')) as Content; // Authenticated: we wrote it ourselves.
-  plaintext.fill(0);
+  const content = withWiped(openField(place.keys, contextOf(place), row.sealed), (plaintext): Content => {
+    return JSON.parse(plaintext.toString('utf8')); // Authenticated: we wrote it ourselves.
+  });
   if (content.status !== row.status) throw new IntegrityError('A kept answer does not belong to its row.');
   return { status: content.status, location: content.location, body: bodyFor(place, content, credential) };
 }
@@ -62,7 +60,9 @@ export function openAnswer(place: AnswerPlace, row: KeptRow, credential: Secret<
 function withSecretsApart(place: AnswerPlace, answer: KeptAnswer, { fields, credential }: AnswerSecrets): Content {
   const { status, location, body } = answer;
   if (body === undefined) return answer;
-  const whole = credential && sealForCredential(credential, contextOf(place), Buffer.from(body));
+  const whole =
+    credential &&
+    withWiped(Buffer.from(body), (plaintext) => sealForCredential(credential, contextOf(place), plaintext));
   return { status, location, body: withoutFields(body, fields), whole: whole?.toString('base64') };
 }
 
@@ -75,5 +75,5 @@ function withoutFields(body: string, fields: readonly string[]): string {
 function bodyFor(place: AnswerPlace, content: Content, credential: Secret<string> | undefined): string | undefined {
   if (content.whole === undefined || credential === undefined) return content.body;
   const whole = openForCredential(credential, contextOf(place), Buffer.from(content.whole, 'base64'));
-  return whole?.toString('utf8') ?? content.body;
+  return whole ? withWiped(whole, (plaintext) => plaintext.toString('utf8')) : content.body;
 }

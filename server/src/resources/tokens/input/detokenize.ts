@@ -1,6 +1,10 @@
 import { assert } from '../../../kernel/assert.js';
+import type { FieldErrors } from '../../../kernel/errors.js';
+import { validationFailed } from '../../../kernel/errors.js';
 import type { Json } from '../../../kernel/json.js';
 import { holdsExpression } from './expression-text.js';
+import { faultsUnder } from './faults.js';
+import { refuseUnsafeNumbers } from './unsafe-numbers.js';
 import { replaceJson, walkJson } from './walk.js';
 
 export interface FoundExpression {
@@ -9,8 +13,15 @@ export interface FoundExpression {
   readonly text: string;
 }
 
-/** Every string that has something to evaluate, in document order. Names of members are never evaluated. */
+/**
+ * Every string that has something to evaluate, in document order. Names of members are never evaluated. What stands around
+ * them is answered as it came, so a number that cannot be is refused.
+ */
 export function findExpressions(body: Json): FoundExpression[] {
+  const errors: FieldErrors = {};
+  const faults = faultsUnder(errors, '');
+  refuseUnsafeNumbers(body, '', faults);
+  if (faults.count > 0) throw validationFailed(errors);
   const found: FoundExpression[] = [];
   walkJson(body, '', (value, path) => {
     if (typeof value === 'string' && holdsExpression(value))

@@ -7,6 +7,7 @@ import { isTokenType, TOKEN_TYPES } from '../types/names.js';
 import { expressionFault } from './expression-text.js';
 import type { Faults } from './faults.js';
 import { addFault, elementPath } from './faults.js';
+import { refuseUnsafeNumbers } from './unsafe-numbers.js';
 
 const SEARCH_INDEXES_MAX = 10;
 
@@ -15,6 +16,8 @@ export interface InputContext {
   /** Empty for a body that is one token. */
   readonly path: string;
   readonly nowMs: number;
+  /** A token that was stored before: what was let into its mask and its notes then may stay. */
+  readonly wasStored?: boolean;
 }
 
 export function readType(value: Json, faults: Faults): TokenType | undefined {
@@ -64,8 +67,17 @@ export function readExpiry(value: Json, nowMs: number, faults: Faults): number {
   return expiresAtMs ?? 0;
 }
 
-export function readEncryption(value: Json, faults: Faults): JsonObject {
-  if (isJsonObject(value)) return value;
-  addFault(faults, 'encryption', 'must be an object');
-  return {};
+/** Any JSON; whether an expression in it works out is told when it is evaluated. */
+export function readMask(value: Json, { wasStored = false }: InputContext, faults: Faults): Json {
+  if (!wasStored) refuseUnsafeNumbers(value, 'mask', faults);
+  return value;
+}
+
+export function readEncryption(value: Json, { wasStored = false }: InputContext, faults: Faults): JsonObject {
+  if (!isJsonObject(value)) {
+    addFault(faults, 'encryption', 'must be an object');
+    return {};
+  }
+  if (!wasStored) refuseUnsafeNumbers(value, 'encryption', faults);
+  return value;
 }

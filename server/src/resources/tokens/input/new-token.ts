@@ -14,6 +14,7 @@ import {
   readEncryption,
   readExpiry,
   readFingerprintExpression,
+  readMask,
   readSearchIndexes,
   readType,
 } from './fields.js';
@@ -56,7 +57,7 @@ export function readNewToken(body: unknown, context: InputContext, errors: Field
   const containers = isGiven(body.containers) ? readContainers(body.containers, faults) : undefined;
   const privacy = isGiven(body.privacy) ? readPrivacy(body.privacy, faults) : undefined;
   const token = {
-    mask: body.mask ?? undefined,
+    mask: isGiven(body.mask) ? readMask(body.mask, context, faults) : undefined,
     metadata: isGiven(body.metadata) ? readMetadata(body.metadata, faults) : undefined,
     searchIndexes: isGiven(body.search_indexes) ? readSearchIndexes(body.search_indexes, faults) : undefined,
     fingerprintExpression: isGiven(body.fingerprint_expression)
@@ -64,7 +65,7 @@ export function readNewToken(body: unknown, context: InputContext, errors: Field
       : undefined,
     deduplicate: isGiven(body.deduplicate_token) ? readDeduplicate(body.deduplicate_token, faults) : undefined,
     expiresAtMs: isGiven(body.expires_at) ? readExpiry(body.expires_at, context.nowMs, faults) : undefined,
-    encryption: isGiven(body.encryption) ? readEncryption(body.encryption, faults) : undefined,
+    encryption: isGiven(body.encryption) ? readEncryption(body.encryption, context, faults) : undefined,
   };
   if (faults.count > 0 || type === undefined) return undefined;
   return { id, type, data, ...settlePlace(type, containers, privacy), ...token };

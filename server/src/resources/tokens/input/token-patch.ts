@@ -11,6 +11,7 @@ import {
   readEncryption,
   readExpiry,
   readFingerprintExpression,
+  readMask,
   readSearchIndexes,
   readType,
 } from './fields.js';
@@ -51,7 +52,7 @@ export function readTokenPatch(body: unknown, context: InputContext, errors: Fie
   const patch: TokenPatch = {
     type: given(body.type, (value) => readType(value, faults)) ?? undefined,
     data: body.data,
-    mask: body.mask,
+    mask: given(body.mask, (value) => readMask(value, context, faults)),
     metadata: given(body.metadata, (value) => readMetadataPatch(value, faults)),
     containers: given(body.containers, (value) => readContainers(value, faults)),
     searchIndexes: given(body.search_indexes, (value) => readSearchIndexes(value, faults)),
@@ -59,7 +60,7 @@ export function readTokenPatch(body: unknown, context: InputContext, errors: Fie
     deduplicate: given(body.deduplicate_token, (value) => readDeduplicate(value, faults)) ?? undefined,
     expiresAtMs: given(body.expires_at, (value) => readExpiry(value, context.nowMs, faults)),
     privacy: given(body.privacy, (value) => readPrivacy(value, faults)),
-    encryption: given(body.encryption, (value) => readEncryption(value, faults)),
+    encryption: given(body.encryption, (value) => readEncryption(value, context, faults)),
   };
   return faults.count > 0 ? undefined : patch;
 }

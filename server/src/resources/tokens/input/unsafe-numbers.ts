@@ -3,12 +3,13 @@ import { isJsonObject } from '../types/json-object.js';
 import type { Faults } from './faults.js';
 import { addFault, elementPath, memberPath } from './faults.js';
 
-const MESSAGE = 'must not hold a number beyond ±9007199254740991: it could not be returned unchanged, send it as text';
+const MESSAGE =
+  'must not hold a number beyond ±9007199254740991, or with more digits than can be kept: it could not be returned unchanged, send it as text';
 
 /**
- * Refuses numbers that the parser may have rounded. What was written is gone by then, so the rule looks at the value:
- * every number beyond 2^53 is an integer, and `1e300` or an overflow to infinity fall under it too. The first walk makes
- * no paths, since almost every body passes.
+ * Refuses numbers that could not be returned as they were sent. Every number beyond 2^53 is an integer that may have been
+ * rounded; those with too many digits, or too small, come out of the parser as infinity. The first walk makes no paths,
+ * since almost every body passes.
  */
 export function refuseUnsafeNumbers(value: Json, path: string, faults: Faults): void {
   if (holdsUnsafeNumber(value)) name(value, path, faults);

@@ -1,6 +1,7 @@
 import { openField, resealField, sealField } from '../../../crypto/envelope.js';
 import { IntegrityError } from '../../../crypto/integrity-error.js';
 import type { TenantKeys } from '../../../crypto/tenant-keys.js';
+import { withWiped } from '../../../crypto/wiped.js';
 import type { TokenContent } from './content.js';
 import { groupIdOf } from './names.js';
 import type { TokenRow } from './row.js';
@@ -12,7 +13,7 @@ function contextOf({ tenant_id: tenantId, id, data_version: dataVersion }: Place
 }
 
 export function sealContent(keys: TenantKeys, place: Place, content: TokenContent): Buffer {
-  return sealField(keys, contextOf(place), Buffer.from(JSON.stringify(content)));
+  return withWiped(Buffer.from(JSON.stringify(content)), (plaintext) => sealField(keys, contextOf(place), plaintext));
 }
 
 /** The sealed record of a row anew, under the current key. */
@@ -28,9 +29,9 @@ export function openContent(
   keys: TenantKeys,
   row: Place & Pick<TokenRow, 'type' | 'group_id' | 'sealed'>,
 ): TokenContent {
-  const plaintext = openField(keys, contextOf(row), row.sealed);
-  const content = JSON.parse(plaintext.toString('utf8')) as TokenContent; // Authenticated: we wrote it ourselves.
-  plaintext.fill(0);
+  const content = withWiped(openField(keys, contextOf(row), row.sealed), (plaintext): TokenContent => {
+    return JSON.parse(plaintext.toString('utf8')); // Authenticated: we wrote it ourselves.
+  });
   if (content.type !== row.type || groupIdOf(content.type, content.containers) !== row.group_id) {
     throw new IntegrityError('A token row does not belong to what it holds.');
   }

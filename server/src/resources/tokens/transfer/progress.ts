@@ -4,6 +4,7 @@ import { open, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { openField, sealField } from '../../../crypto/envelope.js';
 import type { TenantKeys } from '../../../crypto/tenant-keys.js';
+import { withWiped } from '../../../crypto/wiped.js';
 import { isUuid } from '../../../kernel/ids.js';
 import { isMissing, OWNER_ONLY_FILE, syncFolder } from './durable-files.js';
 import type { SegmentRecord } from './manifest.js';
@@ -90,10 +91,14 @@ function contextOf(keys: TenantKeys, exportId: string, line: number) {
 }
 
 function sealLine(keys: TenantKeys, exportId: string, line: number, value: object): string {
-  return sealField(keys, contextOf(keys, exportId, line), Buffer.from(JSON.stringify(value))).toString('base64');
+  const sealed = withWiped(Buffer.from(JSON.stringify(value)), (plaintext) =>
+    sealField(keys, contextOf(keys, exportId, line), plaintext),
+  );
+  return sealed.toString('base64');
 }
 
 function openLine(keys: TenantKeys, exportId: string, line: number, text: string): unknown {
   const [, sealed = ''] = text.split(' ');
-  return JSON.parse(openField(keys, contextOf(keys, exportId, line), Buffer.from(sealed, 'base64')).toString('utf8'));
+  const opened = openField(keys, contextOf(keys, exportId, line), Buffer.from(sealed, 'base64'));
+  return withWiped(opened, (plaintext) => JSON.parse(plaintext.toString('utf8')));
 }

@@ -5,6 +5,7 @@ import { open } from 'node:fs/promises';
 import { IntegrityError } from '../../../crypto/integrity-error.js';
 import { openStream, sealStream } from '../../../crypto/sealed-stream.js';
 import type { StreamLock, StreamUnlock } from '../../../crypto/sealed-stream-keys.js';
+import { withWiped } from '../../../crypto/wiped.js';
 import { OWNER_ONLY_FILE, publish } from './durable-files.js';
 
 /** A file that was finished: what the manifest says of it. */
@@ -14,6 +15,7 @@ export interface FinishedFile {
 }
 
 export interface SealedFileWriter {
+  /** Wipes what it was given once it is sealed. */
   write(plaintext: Buffer): Promise<void>;
   /** Ends the stream, brings it to the disk, and only then gives the file its name. */
   finish(): Promise<FinishedFile>;
@@ -51,7 +53,7 @@ export async function createSealedFile(
   }
 
   return {
-    write: (plaintext) => append(sealer.update(plaintext)),
+    write: (plaintext) => append(withWiped(plaintext, (line) => sealer.update(line))),
     async finish() {
       await append(sealer.end());
       await handle.sync();
@@ -59,7 +61,10 @@ export async function createSealedFile(
       await publish(part, path);
       return { bytes, sha256: hash.digest('hex') };
     },
-    abandon: () => handle.close(),
+    abandon() {
+      sealer.abandon();
+      return handle.close();
+    },
   };
 }
 
@@ -84,22 +89,27 @@ export async function* sealedLines(
   const opener = openStream(unlock, context);
   let waiting: Buffer = Buffer.alloc(0);
 
-  function* whole(): Generator<string> {
+  function* wholeWith(opened: Buffer): Generator<string> {
+    const joined = Buffer.concat([waiting, opened]);
+    for (const copy of [waiting, opened]) copy.fill(0);
+    waiting = joined;
     let from = 0;
-    for (let end = waiting.indexOf(NEW_LINE); end !== -1; end = waiting.indexOf(NEW_LINE, from)) {
-      yield waiting.toString('utf8', from, end);
+    for (let end = joined.indexOf(NEW_LINE); end !== -1; end = joined.indexOf(NEW_LINE, from)) {
+      yield joined.toString('utf8', from, end);
       from = end + 1;
     }
-    waiting = waiting.subarray(from);
+    joined.fill(0, 0, from);
+    waiting = joined.subarray(from);
     if (waiting.length > LINE_BYTES_MAX) throw new IntegrityError('A sealed file has a line that is too long.');
   }
 
-  for await (const piece of createReadStream(path)) {
-    const opened = await opener.update(piece as Buffer); // A stream without an encoding gives buffers.
-    waiting = Buffer.concat([waiting, opened]);
-    yield* whole();
+  try {
+    for await (const piece of createReadStream(path)) {
+      yield* wholeWith(await opener.update(piece as Buffer)); // A stream without an encoding gives buffers.
+    }
+    yield* wholeWith(await opener.end());
+    if (waiting.length > 0) throw new IntegrityError('A sealed file ends in the middle of a line.');
+  } finally {
+    waiting.fill(0);
   }
-  waiting = Buffer.concat([waiting, await opener.end()]);
-  yield* whole();
-  if (waiting.length > 0) throw new IntegrityError('A sealed file ends in the middle of a line.');
 }

@@ -56,7 +56,7 @@ export function readTokenLine(text: string, nowMs: number): ReadLine {
   const { id, origin, faults } = readOrigin(line, nowMs);
   const errors: FieldErrors = {};
   const { id: _, deduplicate_token: __, ...body } = line;
-  const input = readNewToken(body, { path: '', nowMs }, errors);
+  const input = readNewToken(body, { path: '', nowMs, wasStored: true }, errors);
   for (const [field, messages] of Object.entries(errors)) faults.push(`${field} ${messages.join('; ')}`);
   if (input === undefined || faults.length > 0) return { kind: 'refused', faults };
   return { kind: 'token', id, input, origin };
