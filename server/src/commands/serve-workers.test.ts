@@ -98,6 +98,7 @@ describe('serve with several workers', () => {
       });
       assert.equal(status, 200);
     }
+    await owner.query(`INSERT INTO active_tokens SELECT $1, '2030-01-01', 't' || n FROM generate_series(1, 5) n`, [id]);
     return { id, key };
   }
 
@@ -216,7 +217,7 @@ describe('serve with several workers', () => {
     const { id, key } = await makeTenant();
     // A row the purge has to wait for keeps whoever leads at work.
     await owner.query('BEGIN');
-    await owner.query('SELECT 1 FROM logs WHERE tenant_id = $1 FOR UPDATE', [id]);
+    await owner.query('SELECT 1 FROM active_tokens WHERE tenant_id = $1 FOR UPDATE', [id]);
     const headers = { ...newClient(), 'SVC-TRACE-ID': `delete-${id}` };
     assert.equal((await call('DELETE', '/tenants/self', { key, headers })).status, 204);
     await eventually('somebody leads', async () => {
