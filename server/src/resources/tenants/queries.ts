@@ -192,6 +192,7 @@ export const PURGED_TABLES = [
   'token_terms',
   'token_claims',
   'token_groups',
+  'token_directories',
   'active_tokens',
   'active_token_counts',
   'idempotency_keys',

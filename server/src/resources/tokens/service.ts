@@ -19,6 +19,8 @@ import type { TokenBody } from './schema.js';
 import { granted, isStranger, prepareGranted, presentMatch, subjectOf } from './vault/answer.js';
 import { recordTouched, removeTokens, writeChange } from './vault/change.js';
 import { claimOf, holderOf } from './vault/claims.js';
+import { letIn } from './vault/combination-queries.js';
+import { combinationOf, createCombinations } from './vault/combinations.js';
 import { createDetokenize } from './vault/detokenize.js';
 import type { Lists, SearchData } from './vault/list.js';
 import { createLists } from './vault/list.js';
@@ -57,7 +59,12 @@ export interface Tokens {
 
 export function createTokens(options: TokensOptions): Tokens {
   const { database, opener } = options;
-  const tokenize = createTokenize({ ...options, prepareFor: (principal, act) => prepareFor(options, principal, act) });
+  const combinations = createCombinations(options);
+  const tokenize = createTokenize({
+    ...options,
+    combinations,
+    prepareFor: (principal, act) => prepareFor(options, principal, act),
+  });
   const detokenize = createDetokenize(options);
   const inTurn = createTurns();
   /** Changes of one token wait for each other here, not in a transaction that others share. */
@@ -74,6 +81,8 @@ export function createTokens(options: TokensOptions): Tokens {
       const input = checked((errors) => readNewToken(body, { path: '', nowMs: act.atMs }, errors));
       const preparation = await prepareFor(options, principal, act);
       const token = prepareGranted(preparation, principal, input, '');
+      const admission = combinations.admit(principal, act, [token.token]);
+      if (admission) await admission;
       return writeUnlessTaken(database, principal.tenantId, [token.token], act.atMs, async (tx) => {
         const [answer] = await makeTokens(tx, opener, principal, preparation, [token]);
         assert(answer !== undefined, 'one token has one answer');
@@ -95,6 +104,7 @@ export function createTokens(options: TokensOptions): Tokens {
       const seen = known(await opener.find(principal.tenantId, id, act.atMs));
       const common = await prepareFor(options, principal, act);
       const refusals = createRefusals(database, act);
+      let admitted: string | undefined;
       const apply = (current: OpenRow) => {
         granted(decideAll(principal, 'token:update', subjectOf(current)));
         const { before, after, faults } = mergeChange(current, patch, act.atMs);
@@ -112,6 +122,8 @@ export function createTokens(options: TokensOptions): Tokens {
         const locked = await opener.lock(tx, id, act.atMs);
         const { current, token, isToBeClaimed, transform, present } = beforeWriting(() => apply(known(locked)));
         const match = isToBeClaimed && !isStranger(principal) ? await matchOf(tx, act, token) : undefined;
+        // Changed meanwhile, so that it goes elsewhere than what was asked for: one of the few that privacy stands for.
+        if (token.row.group_id !== admitted) await letIn(tx, [combinationOf(token)], isStranger(principal));
         if (match) await recordTouched(tx, act, 'token_matched', [match]);
         else await writeChange(tx, act, current, token, 'token_updated');
         const answer = match
@@ -121,7 +133,9 @@ export function createTokens(options: TokensOptions): Tokens {
         return answer;
       };
       try {
-        apply(seen);
+        const { token } = apply(seen);
+        if (token.row.group_id !== seen.row.group_id) await combinations.admit(principal, act, [token]);
+        admitted = token.row.group_id;
         return await change(principal, id, applied);
       } catch (error) {
         throw await refusals.logged([seen], error);

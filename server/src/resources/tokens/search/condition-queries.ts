@@ -1,5 +1,6 @@
 import type { Value } from '../../../storage/statement.js';
 import type { Condition, Leaf } from './condition.js';
+import { groupIdArray } from './group-ids.js';
 
 /** Gathers the values of a statement and hands out the numbers they stand under. */
 export interface Parameters {
@@ -40,7 +41,7 @@ function leafSql(leaf: Leaf, parameters: Parameters): string {
     case 'idPrefix':
       return `starts_with(t.id, ${parameters.add(leaf.prefix, 'text')})`;
     case 'groups':
-      return `t.group_id = ANY (${parameters.add(leaf.groupIds, 'uuid[]')})`;
+      return `t.group_id = ANY (${parameters.add(groupIdArray(leaf.groupIds), 'uuid[]')})`;
     case 'fingerprint':
       return `t.fingerprint = ${parameters.add(leaf.fingerprint, 'bytea')}`;
     case 'term':

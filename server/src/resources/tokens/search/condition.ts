@@ -45,7 +45,7 @@ export function both(given: readonly Condition[]): Condition {
 export function either(given: readonly Condition[]): Condition {
   const parts = flatten('or', given).filter(({ kind }) => kind !== 'none');
   if (parts.some(({ kind }) => kind === 'all')) return ALL;
-  return joined('or', parts, (lists) => [...new Set(lists.flat())]);
+  return joined('or', parts, (lists) => (lists.length === 1 && lists[0] ? lists[0] : [...new Set(lists.flat())]));
 }
 
 /** What is not meant. Of groups those are the other ones of the directory, never such as appear later. */

@@ -21,11 +21,22 @@ const LIST_GROUPS = statement<GroupRow>(
   'SELECT group_id, type, containers, count FROM token_groups WHERE tenant_id = $1',
 );
 
-/** The groups that have tokens. Writers count in different slots, so a group's rows are added up. */
-export async function readDirectory(tx: TenantTx): Promise<Group[]> {
+/** Every group that may have tokens, with how many. Writers count in different slots, so a group's rows are added up. */
+export async function listGroups(tx: TenantTx): Promise<Group[]> {
   const groups = new Map<string, Group>();
   for (const { group_id: id, type, containers, count } of await tx.run(LIST_GROUPS, [tx.tenantId])) {
     groups.set(id, { id, type, containers, count: (groups.get(id)?.count ?? 0) + Number(count) });
   }
-  return [...groups.values()].filter(({ count }) => count > 0);
+  return [...groups.values()];
+}
+
+const FIND_VERSION = statement<{ version: string }>(
+  'find_token_directory_version',
+  'SELECT version FROM token_directories WHERE tenant_id = $1',
+);
+
+/** Changes whenever a group is let in, which is before the first token is in it. */
+export async function findDirectoryVersion(tx: TenantTx): Promise<string> {
+  const [row] = await tx.run(FIND_VERSION, [tx.tenantId]);
+  return row?.version ?? '';
 }

@@ -1,6 +1,8 @@
 import type { TenantTx } from '../../../storage/scope.js';
+import type { Value } from '../../../storage/statement.js';
 import type { Parameters } from './condition-queries.js';
 import { bytesList, conditionSql, createParameters } from './condition-queries.js';
+import { groupIdArray } from './group-ids.js';
 import type { Driver, Plan } from './plan.js';
 
 /** Where a token stands in the list. */
@@ -71,8 +73,9 @@ function stretchSql({ fromAt, beforeAt }: Parts, table: 't' | 'm', lead?: { colu
   return [from, before].filter((bound) => bound !== undefined).join(' AND ') || 'true';
 }
 
-function keysOf(driver: Driver): readonly string[] {
-  return driver.by === 'ids' || driver.by === 'groups' ? driver.keys : bytesList(driver.keys);
+function keysOf(driver: Driver): Value {
+  if (driver.by === 'groups') return groupIdArray(driver.keys);
+  return driver.by === 'ids' ? driver.keys : bytesList(driver.keys);
 }
 
 /** The tokens as a table of these columns. `end` puts each driver's share in order and bounds it. */

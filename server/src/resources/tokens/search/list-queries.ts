@@ -6,6 +6,7 @@ import { received, SENT_COLUMNS, TOKEN_COLUMNS } from '../stored/row.js';
 import type { Condition } from './condition.js';
 import type { Parts, Place } from './found-queries.js';
 import { ORDER, partsOf, tokensFound } from './found-queries.js';
+import { groupIdArray } from './group-ids.js';
 import type { Plan, Statistics } from './plan.js';
 import { planFor } from './plan.js';
 
@@ -101,7 +102,7 @@ async function countByGroups(
 ): Promise<number> {
   const values = [tx.tenantId, new Date(nowMs)];
   if (condition.kind === 'all') return totalOf(await tx.run(COUNT_ALL, values));
-  return totalOf(await tx.run(COUNT_BY_GROUPS, [...values, condition.groupIds]));
+  return totalOf(await tx.run(COUNT_BY_GROUPS, [...values, groupIdArray(condition.groupIds)]));
 }
 
 async function countByTerm(tx: TenantTx, { nowMs }: Search, term: Buffer): Promise<number> {

@@ -35,6 +35,24 @@ const ROWS_OF_TERM = 1_000;
 /** A guess for a term that is common: it decides against groups that hold a smaller share of all tokens than this. */
 const SHARE_OF_COMMON_TERM = 0.1;
 
+interface Counts {
+  readonly counts: ReadonlyMap<string, number>;
+  readonly total: number;
+}
+
+const NO_COUNTS: Counts = { counts: new Map(), total: Infinity };
+/** As long as the directory is remembered. */
+const countsByDirectory = new WeakMap<readonly Group[], Counts>();
+
+function countsOf(directory: readonly Group[]): Counts {
+  const known = countsByDirectory.get(directory);
+  if (known) return known;
+  const counts = new Map(directory.map(({ id, count }) => [id, count]));
+  const made = { counts, total: sum(counts.values()) };
+  countsByDirectory.set(directory, made);
+  return made;
+}
+
 /** What was found out before looking for tokens. */
 export interface Statistics {
   readonly directory: readonly Group[] | undefined;
@@ -50,8 +68,7 @@ export function planFor(condition: Condition, { directory, termRows }: Statistic
   const parts = condition.kind === 'and' ? condition.parts : [condition];
   const window = parts.filter((part): part is Window => part.kind === 'createdAt');
   const rest = parts.filter((part) => part.kind !== 'createdAt');
-  const counts = new Map(directory?.map(({ id, count }) => [id, count]));
-  const total = directory === undefined ? Infinity : sum(counts.values());
+  const { counts, total } = directory === undefined ? NO_COUNTS : countsOf(directory);
   const [only, ...more] = rest;
   const isWhole = more.length === 0;
   const skipped = only?.kind === 'groups' ? total - sum(only.groupIds.map((id) => counts.get(id) ?? 0)) : Infinity;

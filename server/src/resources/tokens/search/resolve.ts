@@ -7,7 +7,7 @@ import { asksForGroups, conditionOfFilters, conditionOfQuery, hasChoice, heldIn,
 import type { Condition } from './condition.js';
 import { both } from './condition.js';
 import type { Group } from './directory-queries.js';
-import { readDirectory } from './directory-queries.js';
+import { listGroups } from './directory-queries.js';
 import type { Query } from './parse.js';
 import type { Least } from './shown.js';
 import { asksDirectory, shownTo } from './shown.js';
@@ -85,7 +85,11 @@ function resolveWith(ask: Ask, directory: readonly Group[] | undefined, termRows
 }
 
 /** The condition a token must meet to be found, and what there is to know before looking for it. */
-export async function resolveAsk(tx: TenantTx, ask: Ask): Promise<Resolved> {
+export async function resolveAsk(
+  tx: TenantTx,
+  ask: Ask,
+  readDirectory: (tx: TenantTx) => Promise<readonly Group[]> = listGroups,
+): Promise<Resolved> {
   const { isDirectoryNeeded, terms } = toRead(ask);
   const [directory, termRows] = await Promise.all([
     isDirectoryNeeded ? readDirectory(tx) : undefined,

@@ -25,7 +25,35 @@ export function seesAll(principal: Principal, permission: Permission): boolean {
 function visibleBy(grants: Grants, permission: Permission, directory: readonly Group[]): Condition {
   if (grants.permissions.has(permission)) return ALL;
   const rules = grants.rules.filter((rule) => rule.permissions.includes(permission));
-  return either(rules.map((rule) => coveredBy(rule, directory)));
+  const containers = rules.flatMap(({ container }) => container ?? []);
+  const others = rules.filter(({ container }) => container === undefined);
+  return either([coveredByOneOf(containers, directory), ...others.map((rule) => coveredBy(rule, directory))]);
+}
+
+/** In one pass for all of them: there may be a hundred rules and ten thousand groups. */
+function coveredByOneOf(paths: readonly string[], directory: readonly Group[]): Condition {
+  if (paths.length === 0) return NONE;
+  if (paths.includes(EVERYWHERE)) return ALL;
+  const known = coveredIn.get(directory) ?? new Map<string, Condition>();
+  coveredIn.set(directory, known);
+  const name = paths.join(' ');
+  const covered = known.get(name) ?? findCovered(paths, directory);
+  if (known.size < RULE_SETS_MAX) known.set(name, covered);
+  return covered;
+}
+
+/** What sets of rules see of a directory, as long as that is remembered: going over it takes longer than the list. */
+const coveredIn = new WeakMap<readonly Group[], Map<string, Condition>>();
+const RULE_SETS_MAX = 50;
+
+function findCovered(paths: readonly string[], directory: readonly Group[]): Condition {
+  const covering = new Set(paths.map((path) => (path.endsWith('/') ? path : `${path}/`)));
+  return holding(directory, (container) => {
+    for (let end = container.indexOf('/', 1); end !== -1; end = container.indexOf('/', end + 1)) {
+      if (covering.has(container.slice(0, end + 1))) return true;
+    }
+    return false;
+  });
 }
 
 export function coveredBy({ container, conditions }: Rule, directory: readonly Group[]): Condition {

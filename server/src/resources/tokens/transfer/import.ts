@@ -11,6 +11,8 @@ import type { Database } from '../../../storage/database.js';
 import type { TenantTx } from '../../../storage/scope.js';
 import { FIND_TOKENS } from '../queries.js';
 import { hasCvc, withoutCvc } from '../types/cvc.js';
+import { letIn } from '../vault/combination-queries.js';
+import { combinationOf } from '../vault/combinations.js';
 import type { ImportedToken } from '../vault/imported.js';
 import { prepareImported } from '../vault/imported.js';
 import type { Opener, OpenRow } from '../vault/open.js';
@@ -145,6 +147,8 @@ async function tryBatch(options: ImportOptions, opener: Opener, batch: ImportBat
   return database.write(tenantId, async (tx) => {
     const { fresh, present, conflicting } = await sortOut(tx, opener, tokens);
     if (onConflict === 'fail' && conflicting.length > 0) throw madeMeanwhile();
+    // Bound by nothing: what was there must be there again. It is counted all the same.
+    if (fresh.length > 0) await letIn(tx, fresh.map(combinationOf), false);
     const stored = await storeTokens(tx, opener, preparation, fresh);
     const made = fresh.filter((_, n) => stored[n]?.kind === 'made');
     await setModified(

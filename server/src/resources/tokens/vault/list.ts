@@ -12,6 +12,7 @@ import type { Database } from '../../../storage/database.js';
 import type { TenantTx } from '../../../storage/scope.js';
 import type { TokenBody } from '../schema.js';
 import type { Filters } from '../search/build.js';
+import { createDirectory } from '../search/directory.js';
 import type { Page } from '../search/list-queries.js';
 import { countTokens, findTokens } from '../search/list-queries.js';
 import { parseQuery } from '../search/parse.js';
@@ -75,6 +76,7 @@ export interface ListsOptions {
 
 export function createLists(options: ListsOptions): Lists {
   const { database, opener, cursors } = options;
+  const readDirectory = createDirectory();
 
   const least = {
     fingerprint: options.fingerprints === 'masked' ? 'mask' : 'reveal',
@@ -110,7 +112,9 @@ export function createLists(options: ListsOptions): Lists {
     };
     const resolved = resolveAtOnce(ask);
     if (resolved) return database.readAtOnce(principal.tenantId, (tx) => find(tx, resolved));
-    return database.readPage(principal.tenantId, async (tx) => find(tx, await resolveAsk(tx, ask)));
+    return database.readPage(principal.tenantId, async (tx) =>
+      find(tx, await resolveAsk(tx, ask, (asked) => readDirectory(asked, nowMs))),
+    );
   }
 
   /** Opens and shapes the tokens of a page, and has the log say so before they leave. */

@@ -6,6 +6,7 @@ import type { Json } from '../../../kernel/json.js';
 import type { Database } from '../../../storage/database.js';
 import { readTokenizeBody } from '../input/tokenize.js';
 import { prepareGranted } from './answer.js';
+import type { Combinations } from './combinations.js';
 import { makeTokens } from './make.js';
 import type { Opener } from './open.js';
 import type { Preparation } from './prepare.js';
@@ -16,6 +17,7 @@ export interface TokenizeOptions {
   readonly database: Database;
   readonly opener: Opener;
   readonly prepareFor: (principal: Principal, act: Act) => Preparation | Promise<Preparation>;
+  readonly combinations: Combinations;
   readonly tokensPerRequestMax: number;
 }
 
@@ -27,9 +29,11 @@ export function createTokenize(options: TokenizeOptions) {
     if (plan.isTooMany) throw tooManyTokens(options.tokensPerRequestMax);
     if (Object.keys(errors).length > 0) throw validationFailed(errors);
     const preparation = await options.prepareFor(principal, act);
-    const tokens = plan.tokens.map((input, n) =>
-      prepareGranted(preparation, principal, input, fieldPrefix(plan.paths[n] ?? '')),
-    );
+    const prefixOf = (n: number) => fieldPrefix(plan.paths[n] ?? '');
+    const tokens = plan.tokens.map((input, n) => prepareGranted(preparation, principal, input, prefixOf(n)));
+    const made = tokens.map(({ token }) => token);
+    const admission = options.combinations.admit(principal, act, made, prefixOf);
+    if (admission) await admission;
     const rebuild = (bodies: readonly Json[]) => plan.rebuild(bodies);
     if (tokens.length === 0 && !act.keepAnswer) return rebuild([]);
     const prepared = tokens.map(({ token }) => token);
