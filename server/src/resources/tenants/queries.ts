@@ -194,6 +194,7 @@ export const PURGED_TABLES = [
   'token_groups',
   'active_tokens',
   'active_token_counts',
+  'kept_tokens',
   'idempotency_keys',
   'key_rotations',
   'sessions',
