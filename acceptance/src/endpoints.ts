@@ -66,6 +66,7 @@ export const ENDPOINTS: readonly Endpoint[] = [
     nonce: NONCE,
     permissions: ['token:read'],
   }),
+  endpoint(['DELETE', '/sessions/{id}'], 'any application key', 204, ONE),
 ];
 
 /** Paths with the methods each of them takes. */

@@ -114,6 +114,57 @@ export function sessions(subject: () => Subject): void {
       assertProblem(await authorize({ nonce }, vault.plain), 409, 'session_already_authorized');
     });
 
+    it('204 for ending it with a key of either Application: 401 from then on, an entry, and 404 to all others', async () => {
+      const { call, keys } = subject();
+      for (const key of [vault.public, vault.full]) {
+        const { id, session_key, nonce } = await open();
+        assert.equal((await authorize({ nonce })).status, 200);
+        for (const other of [vault.plain, vault.stranger, keys.management]) {
+          assertProblem(await call('DELETE', `/sessions/${id}`, { key: other }), 404, 'not_found');
+        }
+        const own = await call('DELETE', `/sessions/${id}`, { key: session_key });
+        assertProblem(own, 403, 'wrong_application_type');
+        assert.equal((await call('GET', '/tokens', { key: session_key })).status, 200);
+        const ended = await call('DELETE', `/sessions/${id}`, { key });
+        assert.deepEqual([ended.status, ended.text], [204, '']);
+        assertProblem(await call('GET', '/tokens', { key: session_key }), 401, 'invalid_api_key');
+        assertProblem(await call('DELETE', `/sessions/${id}`, { key }), 404, 'not_found');
+        assert.equal((await logged(subject(), id)).at(-1), 'session delete: Session ended');
+      }
+    });
+
+    it('401 once the key that authorized it is regenerated or revoked; sessions of other keys go on', async () => {
+      const { call, keys } = subject();
+      const made = { name: 'Backend', type: 'private', permissions: ['token:read'] };
+      const backend = await post<{ id: string; key: string }>(call, keys.management, '/applications', made);
+      const further = await post<{ id: string; key: string }>(
+        call,
+        keys.management,
+        `/applications/${backend.id}/keys`,
+      );
+      const openWith = async (key: string): Promise<Session> => {
+        const session = await open();
+        assert.equal((await authorize({ nonce: session.nonce }, key)).status, 200);
+        return session;
+      };
+      const [first, second] = [await openWith(backend.key), await openWith(further.key)];
+      const statuses = async () =>
+        Promise.all(
+          [first, second].map(async (one) => (await call('GET', '/tokens', { key: one.session_key })).status),
+        );
+      assert.deepEqual(await statuses(), [200, 200]);
+      await call('DELETE', `/applications/${backend.id}/keys/${further.id}`, { key: keys.management });
+      assert.deepEqual(await statuses(), [200, 401]);
+      const overlap = { overlap_seconds: 3_600 };
+      await post(call, keys.management, `/applications/${backend.id}/regenerate`, overlap);
+      assert.deepEqual(await statuses(), [200, 401], 'an overlap is one for its sessions too');
+      await post(call, keys.management, `/applications/${backend.id}/regenerate`);
+      assert.deepEqual(await statuses(), [401, 401]);
+      for (const { id } of [first, second]) {
+        assert.equal((await logged(subject(), id)).at(-1), 'session delete: Session ended');
+      }
+    });
+
     it('the first answer again under an idempotency key, also for authorizing', async () => {
       const headers = { 'SVC-IDEMPOTENCY-KEY': 'session-once' };
       const make = () => subject().call('POST', '/sessions', { key: vault.public, headers });

@@ -198,6 +198,32 @@ export function tokens(subject: () => Subject): void {
       assert.notEqual((await send({ data: 'other' }, vault.plain)).as<Token>().id, first.as<Token>().id);
     });
 
+    it('a token for each body under an idempotency key beside a public key: shoppers share that key', async () => {
+      const send = (body: object) =>
+        call('POST', '/tokens', { key: vault.public, body, headers: { 'SVC-IDEMPOTENCY-KEY': 'order-4713' } });
+      const mine = await send({ type: 'card', data: CARD, metadata: { customer: 'me' } });
+      const theirs = await send({ type: 'card', data: CARD, metadata: { customer: 'them' } });
+      assert.deepEqual([mine.status, theirs.status], [201, 201]);
+      assert.notEqual(theirs.as<Token>().id, mine.as<Token>().id);
+      assert.doesNotMatch(theirs.text, /"me"/);
+      assert.equal((await send({ type: 'card', data: CARD, metadata: { customer: 'me' } })).text, mine.text);
+    });
+
+    it('409 idempotency_answer_not_kept once the token is gone: no second one, and nothing of it is shown', async () => {
+      const send = () =>
+        call('POST', '/tokens', {
+          key: vault.full,
+          body: { data: 'gone for good' },
+          headers: { 'SVC-IDEMPOTENCY-KEY': 'order-4714' },
+        });
+      const first = await send();
+      assert.equal((await send()).text, first.text);
+      assert.equal((await call('DELETE', `/tokens/${first.as<Token>().id}`, { key: vault.full })).status, 204);
+      const again = await send();
+      assertProblem(again, 409, 'idempotency_answer_not_kept');
+      assert.doesNotMatch(again.text, /gone for good/);
+    });
+
     it('201 and 409 with what a page of another origin may read of the headers', async () => {
       const sent = { body: { id: `origin-${Date.now()}`, data: 1 }, headers: { Origin: 'https://shop.test' } };
       for (const status of [201, 409]) {

@@ -4,7 +4,7 @@ import type { Expressions } from './expressions/expressions.js';
 import { sweepIdempotencyKeys } from './http/idempotency-upkeep.js';
 import type { Job } from './jobs/runner.js';
 import type { Clock } from './kernel/clock.js';
-import { sweepApplications } from './resources/applications/index.js';
+import { sweepApplications, sweepEndedKeys } from './resources/applications/index.js';
 import { sweepSessions } from './resources/sessions/index.js';
 import { purgeOneBatch } from './resources/tenants/index.js';
 import type { Opener } from './resources/tokens/index.js';
@@ -42,11 +42,16 @@ export function backgroundJobs(options: BackgroundOptions): Job[] {
     job('purge', 5 * SECOND_MS, (nowMs) => purgeOneBatch(database, nowMs)),
     job('token-expiry', 5 * SECOND_MS, (nowMs) => sweepExpiredTokens(options, nowMs)),
     job('cvc-removal', 5 * SECOND_MS, (nowMs) => sweepCvcs(options, nowMs)),
-    job('application-expiry', 5 * SECOND_MS, (nowMs) => sweepApplications(database, nowMs)),
+    job('application-expiry', 5 * SECOND_MS, (nowMs) => sweepAccess(database, nowMs)),
     job('session-expiry', MINUTE_MS, (nowMs) => sweepSessions(database, nowMs)),
     job('idempotency-keys', 10 * MINUTE_MS, (nowMs) => sweepIdempotencyKeys(database, nowMs, BATCH_ROWS)),
     job('log-partitions', HOUR_MS, (nowMs) => turnMonths(options, nowMs)),
   ];
+}
+
+/** Applications and keys in one job, for the same reason as below. */
+async function sweepAccess(database: Database, nowMs: number): Promise<number> {
+  return (await sweepApplications(database, nowMs)) + (await sweepEndedKeys(database, nowMs));
 }
 
 /** Months of the log come and go in one job: each job at work holds a connection of its own for its lock. */

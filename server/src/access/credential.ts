@@ -33,7 +33,7 @@ export interface CredentialOptions {
 /** Turns stored rows into who may do what. A row whose seal does not fit opens nothing. */
 export interface Credentials {
   ofApplication(row: CredentialRow, keyHash: Buffer): Credential;
-  /** Undefined when an Application the session lives by is gone. */
+  /** Undefined when an Application the session lives by is gone, or the key that authorized it. */
   ofSession(rows: readonly SessionCredentialRow[], keyHash: Buffer): Credential | undefined;
 }
 
@@ -52,6 +52,21 @@ export function createCredentials(options: CredentialOptions): Credentials {
     return { type, grants: grantsOf(type, permissions, rules) };
   }
 
+  /** Sessions from before the key was remembered have none, and live on without. */
+  function isKeyThere(row: SessionCredentialRow): boolean {
+    const {
+      tenant_id: tenantId,
+      application_id: applicationId,
+      authorized_key: id,
+      key_hash: hash,
+      key_mac: mac,
+    } = row;
+    if (id === null) return true;
+    if (hash === null || mac === null) return false;
+    const key = { hash, tenantId, applicationId, id, expiresAt: row.key_expires_at };
+    return isKeyMacValid(rowMacKey, key, mac) || refuse({ tenantId, applicationId, sessionId: row.session_id });
+  }
+
   return {
     ofApplication(row, keyHash) {
       const { tenant_id: tenantId, application_id: id, key_expires_at: expiresAt } = row;
@@ -63,6 +78,7 @@ export function createCredentials(options: CredentialOptions): Credentials {
           tenantId,
           applicationId: id,
           applicationType: type,
+          keyId: row.key_id,
           actor: { type: 'application', id },
           permissions: heldBy(grants),
           grants: [grants],
@@ -92,6 +108,7 @@ export function createCredentials(options: CredentialOptions): Credentials {
       }
       const authorizer = rows.find((row) => row.application_id === row.authorized_by);
       if (authorizer === undefined) return undefined;
+      if (!isKeyThere(authorizer)) return undefined;
       const { type, grants: cap } = rightsOf(tenantId, authorizer);
       const own = grantsOf('session', creator.session_permissions, creator.session_rules);
       const grants = sessionGrants === 'held' ? [own, cap] : [own];
@@ -109,6 +126,7 @@ export function createCredentials(options: CredentialOptions): Credentials {
           creator.session_expires_at,
           creator.application_expires_at,
           authorizer.application_expires_at,
+          authorizer.key_expires_at,
         ),
       };
     },
@@ -123,6 +141,7 @@ function sessionRowOf(row: SessionCredentialRow, hash: Buffer) {
     id: row.session_id,
     createdBy: row.created_by,
     authorizedBy: row.authorized_by,
+    authorizedKey: row.authorized_key,
     permissions: row.session_permissions,
     rules: row.session_rules,
     expiresAt: row.session_expires_at,

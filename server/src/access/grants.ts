@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import type { ApplicationType, Permission } from './permissions.js';
 import { isPermission, isTokenPermission, mayHold } from './permissions.js';
 import type { Grants, Rule } from './rules.js';
@@ -20,6 +21,12 @@ export function rulesText(rules: readonly Rule[]): string {
 }
 
 export const NO_RULES = '[]';
+
+/** Changes when anything of what somebody was given does, and only then. */
+export function grantsDigest(grants: readonly Grants[]): string {
+  const given = grants.map(({ permissions, rules }) => [[...permissions].sort(), rulesText(rules)]);
+  return createHash('sha256').update(JSON.stringify(given)).digest('hex');
+}
 
 /** Reads what `rulesText` wrote. Only for text whose keyed hash was checked: then it is our own. */
 export function parseRules(text: string): Rule[] {

@@ -7,6 +7,8 @@ export interface Principal {
   /** The Application, or the one that authorized the session. */
   readonly applicationId: string;
   readonly applicationType: ApplicationType;
+  /** The key of the Application it came with; a session has none. */
+  readonly keyId?: string;
   /** Whom the log names. */
   readonly actor: { readonly type: 'application' | 'session'; readonly id: string };
   /** Every permission held at all, plainly or by a rule. */

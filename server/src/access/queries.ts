@@ -34,28 +34,36 @@ export async function findCredentialByHash(tx: SystemTx, hash: Buffer): Promise<
   return found;
 }
 
-/** A session together with one of the applications it lives by: its creator, and whoever authorized it. */
+/**
+ * A session together with one of the applications it lives by: its creator, and whoever authorized it. The key it was
+ * authorized with stands in each row; all of it is null when that key is gone, or none is remembered.
+ */
 export interface SessionCredentialRow extends ApplicationRights {
   readonly tenant_id: string;
   readonly session_id: string;
   readonly nonce_hash: Buffer;
   readonly created_by: string;
   readonly authorized_by: string | null;
+  readonly authorized_key: string | null;
   readonly session_permissions: string[];
   readonly session_rules: string;
   readonly session_mac: Buffer;
   readonly session_expires_at: Date;
+  readonly key_hash: Buffer | null;
+  readonly key_mac: Buffer | null;
+  readonly key_expires_at: Date | null;
 }
 
 const FIND_SESSION_BY_HASH = statement<SessionCredentialRow>(
   'find_session_by_hash',
-  `SELECT s.tenant_id, s.id AS session_id, s.nonce_hash, s.created_by, s.authorized_by,
+  `SELECT s.tenant_id, s.id AS session_id, s.nonce_hash, s.created_by, s.authorized_by, s.authorized_key,
           s.permissions AS session_permissions, s.rules AS session_rules, s.mac AS session_mac,
           s.expires_at AS session_expires_at, a.id AS application_id, a.type, a.permissions, a.rules, a.mac,
-          a.expires_at AS application_expires_at
-   FROM (SELECT tenant_id, id, nonce_hash, created_by, authorized_by, permissions, rules, mac, expires_at FROM sessions
-         WHERE hash >= $1 AND hash <= $1 ORDER BY hash LIMIT 1) AS s
+          a.expires_at AS application_expires_at, k.hash AS key_hash, k.mac AS key_mac, k.expires_at AS key_expires_at
+   FROM (SELECT tenant_id, id, nonce_hash, created_by, authorized_by, authorized_key, permissions, rules, mac, expires_at
+         FROM sessions WHERE hash >= $1 AND hash <= $1 ORDER BY hash LIMIT 1) AS s
    JOIN applications a ON a.tenant_id = s.tenant_id AND a.id IN (s.created_by, s.authorized_by)
+   LEFT JOIN api_keys k ON k.tenant_id = s.tenant_id AND k.application_id = s.authorized_by AND k.id = s.authorized_key
    JOIN tenants t ON t.id = s.tenant_id AND t.deleted_at IS NULL
    LIMIT 10`,
 );

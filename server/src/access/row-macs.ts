@@ -57,19 +57,33 @@ export interface SessionRow {
   readonly id: string;
   readonly createdBy: string;
   readonly authorizedBy: string | null;
+  /** Null before it was authorized, and in rows from before it was remembered. */
+  readonly authorizedKey: string | null;
   readonly permissions: readonly string[];
   readonly rules: string;
   readonly expiresAt: Date;
 }
 
 export function sessionMac(rowMacKey: KeyObject, row: SessionRow): Buffer {
-  const { hash, nonceHash, tenantId, id, createdBy, authorizedBy, rules, expiresAt, permissions } = row;
-  const who = [hash, nonceHash, tenantId, id, createdBy, authorizedBy ?? ''];
-  return macOf(rowMacKey, ['session-1', ...who, instantOf(expiresAt), rules, ...[...permissions].sort()]);
+  const { authorizedKey, rules, expiresAt, permissions } = row;
+  const parts = [...sessionIdentity(row), authorizedKey ?? '', instantOf(expiresAt), rules, ...[...permissions].sort()];
+  return macOf(rowMacKey, ['session-2', ...parts]);
 }
 
 export function isSessionMacValid(rowMacKey: KeyObject, row: SessionRow, mac: Buffer): boolean {
-  return macEquals(sessionMac(rowMacKey, row), mac);
+  if (macEquals(sessionMac(rowMacKey, row), mac)) return true;
+  return row.authorizedKey === null && macEquals(sessionMacWithoutKey(rowMacKey, row), mac);
+}
+
+/** How rows were sealed before they named a key. It vouches for rows without one, and only for those. */
+function sessionMacWithoutKey(rowMacKey: KeyObject, row: SessionRow): Buffer {
+  const { rules, expiresAt, permissions } = row;
+  const parts = [...sessionIdentity(row), instantOf(expiresAt), rules, ...[...permissions].sort()];
+  return macOf(rowMacKey, ['session-1', ...parts]);
+}
+
+function sessionIdentity({ hash, nonceHash, tenantId, id, createdBy, authorizedBy }: SessionRow): (string | Buffer)[] {
+  return [hash, nonceHash, tenantId, id, createdBy, authorizedBy ?? ''];
 }
 
 function instantOf(date: Date | null): string {

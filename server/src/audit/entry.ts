@@ -8,6 +8,13 @@ export interface Actor {
   readonly id: string;
 }
 
+/** An entity an answer shows: when it goes, what is kept of the answer goes too. */
+export interface Shown {
+  /** Its name of fixed size, a UUID. */
+  readonly name: string;
+  readonly expiresAtMs: number | undefined;
+}
+
 /** One act: who, when, from where. It goes with a request from the first hook to the log entry. */
 export interface Act {
   readonly actor: Actor | undefined;
@@ -16,9 +23,9 @@ export interface Act {
   readonly traceId: string | undefined;
   /**
    * Under an idempotency key: stores the answer's body in the transaction of its effect. A change calls it last, with
-   * the very value it returns to the route.
+   * the very value it returns to the route. A read has nothing to keep.
    */
-  readonly keepAnswer?: ((tx: TenantTx, body: unknown) => Promise<void>) | undefined;
+  readonly keepAnswer?: ((tx: TenantTx, body: unknown, shown?: readonly Shown[]) => Promise<void>) | undefined;
 }
 
 export type Outcome = 'success' | 'failure' | 'denied';

@@ -37,6 +37,7 @@ export const EVENTS = {
   application_denied: { entityType: 'application', operation: 'denied', message: 'Request denied' },
   session_created: { entityType: 'session', operation: 'create', message: 'Session created' },
   session_authorized: { entityType: 'session', operation: 'authorize', message: 'Session authorized' },
+  session_ended: { entityType: 'session', operation: 'delete', message: 'Session ended' },
   session_denied: { entityType: 'session', operation: 'denied', message: 'Request denied' },
   // Of tokens: the entry carries the token's own type instead of `token`.
   token_created: { entityType: 'token', operation: 'create', message: 'Token created' },

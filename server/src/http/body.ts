@@ -7,16 +7,16 @@ export const BODY_BYTES_MAX = 1_048_576;
 const MEDIA_TYPE = /^application\/(json|[A-Za-z0-9!#$&^_.+-]+\+json)$/i;
 const PATCH_MEDIA_TYPE = /^application\/(json|merge-patch\+json)$/i;
 
-/** Reads a JSON body. Nothing sent is undefined, whatever the content type says. */
-export async function readJsonBody(
-  request: IncomingMessage,
-  response: ServerResponse,
-  bytesMax: number,
-): Promise<unknown> {
+/** Reads a body to its end. */
+export async function readBody(request: IncomingMessage, response: ServerResponse, bytesMax: number): Promise<Buffer> {
   refuseTooLong(request, bytesMax);
   // Whoever asked first is told to go on only now: the rights are known and the length is fine.
   if (request.headers.expect !== undefined) response.writeContinue();
-  const bytes = await readBytes(request, bytesMax);
+  return readBytes(request, bytesMax);
+}
+
+/** What a body says in JSON. Nothing sent is undefined, whatever the content type says. */
+export function parseBody(request: IncomingMessage, bytes: Buffer): unknown {
   if (bytes.length === 0) return undefined;
   refuseOtherMedia(request);
   return parseJsonBody(bytes);

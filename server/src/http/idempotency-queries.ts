@@ -1,13 +1,18 @@
+import { uuidArray } from '../storage/binary-array.js';
+import { bulkWrite } from '../storage/bulk.js';
 import type { SystemTx, TenantTx } from '../storage/scope.js';
 import { statement } from '../storage/statement.js';
 
 export interface KeptRow {
   readonly status: number;
+  /** Empty when only that the request succeeded is kept. */
   readonly sealed: Buffer;
 }
 
 export interface NewKeptRow extends KeptRow {
   readonly id: Buffer;
+  /** Names of the entities the answer shows. */
+  readonly shown: readonly string[];
   readonly expiresAtMs: number;
 }
 
@@ -23,18 +28,54 @@ export async function findKept(tx: TenantTx, id: Buffer, nowMs: number): Promise
 
 const INSERT_KEPT = statement<{ kept: number }>(
   'insert_kept_answer',
-  `INSERT INTO idempotency_keys (tenant_id, id, status, sealed, expires_at) VALUES ($1, $2, $3, $4, $5)
-   ON CONFLICT (tenant_id, id) DO UPDATE
-     SET status = excluded.status, sealed = excluded.sealed, expires_at = excluded.expires_at
-     WHERE idempotency_keys.expires_at <= $6
-   RETURNING 1 AS kept`,
+  `WITH kept AS (
+     INSERT INTO idempotency_keys (tenant_id, id, status, sealed, expires_at) VALUES ($1, $2, $3, $4, $5)
+     ON CONFLICT (tenant_id, id) DO UPDATE
+       SET status = excluded.status, sealed = excluded.sealed, expires_at = excluded.expires_at
+       WHERE idempotency_keys.expires_at <= $6
+     RETURNING id),
+   shown AS (
+     INSERT INTO kept_tokens (tenant_id, answer, token) SELECT $1, kept.id, given.token
+     FROM kept CROSS JOIN unnest($7::uuid[]) AS given (token)
+     ON CONFLICT DO NOTHING)
+   SELECT 1 AS kept FROM kept`,
 );
 
 /** False when an answer is there that still counts. Waits for a transaction that is about to write it. */
 export async function insertKept(tx: TenantTx, row: NewKeptRow, nowMs: number): Promise<boolean> {
-  const { id, status, sealed, expiresAtMs } = row;
-  const values = [tx.tenantId, id, status, sealed, new Date(expiresAtMs), new Date(nowMs)];
+  const { id, status, sealed, expiresAtMs, shown } = row;
+  const values = [tx.tenantId, id, status, sealed, new Date(expiresAtMs), new Date(nowMs), uuidArray(shown)];
   return (await tx.run(INSERT_KEPT, values)).length > 0;
+}
+
+interface GoneEntity {
+  readonly tenantId: string;
+  readonly name: string;
+}
+
+const EMPTY_ANSWERS = bulkWrite<GoneEntity>(
+  statement(
+    'empty_kept_answers',
+    // Locked in the order of their key: two batches may take away tokens of the same answers.
+    `WITH named AS MATERIALIZED (
+       SELECT DISTINCT k.tenant_id, k.answer FROM unnest($1::uuid[], $2::uuid[]) AS gone (tenant_id, token)
+       JOIN kept_tokens k ON k.tenant_id = gone.tenant_id AND k.token = gone.token),
+     emptied AS MATERIALIZED (
+       SELECT a.tenant_id, a.id FROM named JOIN idempotency_keys a ON a.tenant_id = named.tenant_id AND a.id = named.answer
+       ORDER BY a.tenant_id, a.id FOR UPDATE OF a)
+     UPDATE idempotency_keys a SET sealed = '' FROM emptied
+     WHERE a.tenant_id = emptied.tenant_id AND a.id = emptied.id AND a.sealed <> ''`,
+  ),
+  80,
+  (rows) => [uuidArray(rows.map(({ tenantId }) => tenantId)), uuidArray(rows.map(({ name }) => name))],
+);
+
+/** Erases what is kept of answers that show these entities; that their requests succeeded stays. */
+export async function emptyAnswersShowing(tx: TenantTx, names: readonly string[]): Promise<void> {
+  await tx.gather(
+    EMPTY_ANSWERS,
+    names.map((name) => ({ tenantId: tx.tenantId, name })),
+  );
 }
 
 const LIST_DUE_TENANTS = statement<{ tenant_id: string }>(
@@ -65,7 +106,7 @@ export async function deleteDue(tx: TenantTx, nowMs: number, limit: number): Pro
 
 const LIST_KEPT = statement<{ id: Buffer; sealed: Buffer }>(
   'list_kept_answers',
-  'SELECT id, sealed FROM idempotency_keys WHERE tenant_id = $1 AND id > $2 ORDER BY id LIMIT $3',
+  `SELECT id, sealed FROM idempotency_keys WHERE tenant_id = $1 AND id > $2 ORDER BY id LIMIT $3`,
 );
 
 export function listKept(tx: TenantTx, after: Buffer, limit: number): Promise<{ id: Buffer; sealed: Buffer }[]> {

@@ -9,7 +9,7 @@ import { createFakeClock } from '../testing/fake-clock.js';
 import { keptRows, putName } from '../testing/keyed-puts.js';
 import type { TestApp, TestTenant } from '../testing/test-app.js';
 import { startTestApp } from '../testing/test-app.js';
-import { resealIdempotencyKeys, sweepIdempotencyKeys } from './idempotency-upkeep.js';
+import { resealIdempotencyKeys, sweepIdempotencyKeys, verifyIdempotencyKeys } from './idempotency-upkeep.js';
 import { openAnswer, sealAnswer } from './kept-answer.js';
 
 const DAY_MS = 86_400_000;
@@ -91,7 +91,7 @@ describe('looking after kept answers', () => {
     };
     for (const row of await keptRows(app, id)) {
       assert.equal(readRecordHeader(row.sealed).keyVersion, 2);
-      const answer = openAnswer({ keys: onlyNew, id: row.id }, { status: 200, sealed: row.sealed }, undefined);
+      const { answer } = openAnswer({ keys: onlyNew, id: row.id }, { status: 200, sealed: row.sealed }, undefined);
       assert.equal(JSON.parse(answer.body ?? '').name, 'N');
     }
     assert.deepEqual(await step(''), { next: (await keptRows(app, id))[1]?.id.toString('hex'), resealed: 0, seen: 2 });
@@ -117,11 +117,25 @@ describe('looking after kept answers', () => {
     const done = await app.database.write(tenantId, (tx) => resealIdempotencyKeys(tx, keys, '', 10));
     assert.deepEqual(done, { next: undefined, resealed: 1, seen: 1 });
     const [row = assert.fail()] = await keptRows(app, tenantId);
-    const open = (by: Secret<string> | undefined) => openAnswer({ keys, id }, { status: 201, sealed: row.sealed }, by);
+    const open = (by: Secret<string> | undefined) =>
+      openAnswer({ keys, id }, { status: 201, sealed: row.sealed }, by).answer;
     assert.deepEqual(open(credential), { status: 201, body, location: '/x/1' });
     for (const other of [undefined, new Secret('another key')]) {
       assert.deepEqual(open(other), { status: 201, body: '{"id":"1"}', location: '/x/1' });
     }
+  });
+
+  it('passes over rows of which only the success is kept', async () => {
+    const [{ id: tenantId } = assert.fail()] = tenants;
+    await app.db.owner.query(
+      `INSERT INTO idempotency_keys (tenant_id, id, status, sealed, expires_at) VALUES ($1, '\\x01', 201, '', 'infinity')`,
+      [tenantId],
+    );
+    const keys = await rotated(tenantId);
+    const done = await app.database.write(tenantId, (tx) => resealIdempotencyKeys(tx, keys, '', 10));
+    assert.deepEqual(done, { next: undefined, resealed: 0, seen: 1 });
+    const seen = await app.database.read(tenantId, (tx) => verifyIdempotencyKeys(tx, keys, '', 10));
+    assert.deepEqual(seen, { next: undefined, seen: 1, faults: [] });
   });
 
   it('keeps a secret from everybody when the caller had no credential to seal it for', async () => {
@@ -130,7 +144,7 @@ describe('looking after kept answers', () => {
     const answer = { status: 201, body: '{"id":"1","key":"shown once"}', location: undefined };
     const sealed = sealAnswer(place, answer, { fields: ['key'], credential: undefined });
     for (const credential of [undefined, new Secret('')]) {
-      assert.equal(openAnswer(place, { status: 201, sealed }, credential).body, '{"id":"1"}');
+      assert.equal(openAnswer(place, { status: 201, sealed }, credential).answer.body, '{"id":"1"}');
     }
   });
 });

@@ -43,7 +43,7 @@ export async function resealIdempotencyKeys(
   limit: number,
 ): Promise<Resealed> {
   const rows = await listKept(tx, Buffer.from(afterHex, 'hex'), limit);
-  const old = rows.filter(({ sealed }) => keyVersionOf(sealed) !== keys.encryption.currentVersion);
+  const old = rows.filter((row) => !isEmpty(row) && keyVersionOf(row.sealed) !== keys.encryption.currentVersion);
   const faults: string[] = [];
   const anew = old.flatMap(({ id, sealed }) => {
     const record = orFault(faults, id, () => resealField(keys, contextOf({ keys, id }), sealed));
@@ -67,10 +67,15 @@ export async function verifyIdempotencyKeys(
 ): Promise<{ readonly next: string | undefined; readonly seen: number; readonly faults: readonly string[] }> {
   const rows = await listKept(tx, Buffer.from(afterHex, 'hex'), limit);
   const faults: string[] = [];
-  for (const { id, sealed } of rows) {
+  for (const { id, sealed } of rows.filter((row) => !isEmpty(row))) {
     orFault(faults, id, () => openField(keys, contextOf({ keys, id }), sealed))?.fill(0);
   }
   return { next: nextOf(rows, limit), seen: rows.length, faults };
+}
+
+/** Nothing but the success of its request is kept. */
+function isEmpty({ sealed }: { readonly sealed: Buffer }): boolean {
+  return sealed.length === 0;
 }
 
 function orFault(faults: string[], id: Buffer, act: () => Buffer): Buffer | undefined {

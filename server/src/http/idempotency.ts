@@ -1,4 +1,6 @@
+import { createHash } from 'node:crypto';
 import type { Principal } from '../access/principal.js';
+import type { Shown } from '../audit/entry.js';
 import { IntegrityError } from '../crypto/integrity-error.js';
 import { macOf } from '../crypto/keyed-hash.js';
 import type { Keyring } from '../crypto/keyring.js';
@@ -9,22 +11,27 @@ import type { Secret } from '../kernel/secret.js';
 import type { Database } from '../storage/database.js';
 import type { TenantTx } from '../storage/scope.js';
 import { findKept, insertKept } from './idempotency-queries.js';
+import { createKeepBudget } from './keep-budget.js';
 import type { AnswerPlace, KeptAnswer } from './kept-answer.js';
 import { openAnswer, sealAnswer } from './kept-answer.js';
 
-/** A request that came with an idempotency key. Two of them are the same when all but the last two fields are. */
+/** A request that came with an idempotency key. Two of them are the same when all but the last three fields are. */
 export interface KeyedRequest {
   readonly principal: Principal;
   readonly key: string;
   readonly method: string;
   /** As it was sent, without the query. */
   readonly pathname: string;
+  /** What else tells requests apart that come with a key many share; undefined for other callers. */
+  readonly sharedBy: { readonly body: Buffer; readonly client: string } | undefined;
   readonly credential: Secret<string> | undefined;
   readonly secretFields: readonly string[];
+  /** What the caller may do with tokens, asked for when it matters; undefined where the answer shows none. */
+  readonly rights: () => string | undefined;
 }
 
 /** Stores the answer in the transaction of its effect, so that both are there or neither. */
-export type Keep = (tx: TenantTx, answer: KeptAnswer) => Promise<void>;
+export type Keep = (tx: TenantTx, answer: KeptAnswer, shown: readonly Shown[]) => Promise<void>;
 
 /**
  * Runs `work` unless the same request was answered before; then resolves with that answer. Undefined: `work` has run, and
@@ -39,7 +46,10 @@ export interface RunOnceOptions {
 }
 
 export const KEPT_MS = 86_400_000;
+/** Of a larger answer only that the request succeeded is kept. */
+export const ANSWER_BYTES_MAX = 1_048_576;
 const KEY_PATTERN = /^[\x21-\x7e]{1,200}$/;
+const NOTHING = Buffer.alloc(0);
 
 /** Another process committed an answer for the same request first. Rolls back everything this one did. */
 class AnswerTaken extends Error {
@@ -49,6 +59,7 @@ class AnswerTaken extends Error {
 export function createRunOnce({ database, keyring, clock }: RunOnceOptions): RunOnce {
   /** What this process works on, so that a repetition is told at once instead of waiting for a lock. */
   const underWay = new Set<string>();
+  const isRoomFor = createKeepBudget(clock);
 
   async function keysOf(tenantId: string): Promise<TenantKeys> {
     try {
@@ -60,32 +71,43 @@ export function createRunOnce({ database, keyring, clock }: RunOnceOptions): Run
     }
   }
 
-  async function find(place: AnswerPlace, { credential }: KeyedRequest): Promise<KeptAnswer | undefined> {
+  async function find(place: AnswerPlace, { credential, rights }: KeyedRequest): Promise<KeptAnswer | undefined> {
     const nowMs = clock.nowMs();
     const row = await database.read(place.keys.tenantId, (tx) => findKept(tx, place.id, nowMs));
+    if (row === undefined) return undefined;
+    if (row.sealed.length === 0) throw notKept();
     try {
-      if (row === undefined) return undefined;
       const keys = await keyring.forRecords(place.keys.tenantId, [row.sealed]);
-      return openAnswer({ ...place, keys }, row, credential);
+      const { answer, terms } = openAnswer({ ...place, keys }, row, credential);
+      // What it shows is decided by the rights of then. With other rights now, or without the token, it stays closed.
+      if (terms.rights !== rights() || nowMs >= (terms.shownUntilMs ?? Infinity)) throw notKept();
+      return answer;
     } catch (error) {
       throw error instanceof IntegrityError ? storageUnavailable(error) : error;
     }
   }
 
-  async function keep(place: AnswerPlace, request: KeyedRequest, tx: TenantTx, answer: KeptAnswer): Promise<void> {
+  async function keep(
+    place: AnswerPlace,
+    request: KeyedRequest,
+    tx: TenantTx,
+    answer: KeptAnswer,
+    shown: readonly Shown[],
+  ): Promise<void> {
     const nowMs = clock.nowMs();
-    const sealed = sealAnswer(place, answer, { fields: request.secretFields, credential: request.credential });
-    const row = { id: place.id, status: answer.status, sealed, expiresAtMs: nowMs + KEPT_MS };
+    const bytes = answer.body === undefined ? 0 : Buffer.byteLength(answer.body);
+    const isKept = bytes <= ANSWER_BYTES_MAX && isRoomFor(tx.tenantId, bytes);
+    const sealed = isKept ? sealedWithTerms(place, request, answer, shown) : NOTHING;
+    const names = isKept ? [...new Set(shown.map(({ name }) => name))] : [];
+    const row = { id: place.id, status: answer.status, sealed, expiresAtMs: nowMs + KEPT_MS, shown: names };
     if (!(await insertKept(tx, row, nowMs))) throw new AnswerTaken('the answer of another process is there already');
   }
 
-  async function runOrReplay(request: KeyedRequest, work: (keep: Keep) => Promise<void>) {
-    const keys = await keysOf(request.principal.tenantId);
-    const place = { keys, id: idOf(keys, request) };
+  async function runOrReplay(place: AnswerPlace, request: KeyedRequest, work: (keep: Keep) => Promise<void>) {
     const earlier = await find(place, request);
     if (earlier) return earlier;
     try {
-      await work((tx, answer) => keep(place, request, tx, answer));
+      await work((tx, answer, shown) => keep(place, request, tx, answer, shown));
       return undefined;
     } catch (error) {
       // The other process may be noticed before the answer is: what it made is in the way of making it again.
@@ -99,25 +121,38 @@ export function createRunOnce({ database, keyring, clock }: RunOnceOptions): Run
 
   return async (request, work) => {
     refuseUnfit(request.key);
-    const scope = JSON.stringify([request.principal.tenantId, ...partsOf(request)]);
+    const keys = await keysOf(request.principal.tenantId);
+    const place = { keys, id: idOf(keys, request) };
+    const scope = `${keys.tenantId} ${place.id.toString('hex')}`;
     if (underWay.has(scope)) throw inFlight();
     underWay.add(scope);
     try {
-      return await runOrReplay(request, work);
+      return await runOrReplay(place, request, work);
     } finally {
       underWay.delete(scope);
     }
   };
 }
 
-function partsOf({ principal, key, method, pathname }: KeyedRequest): string[] {
-  const { type, id } = principal.actor;
-  return [type, id, key, method, pathname.length > 1 && pathname.endsWith('/') ? pathname.slice(0, -1) : pathname];
+function sealedWithTerms(
+  place: AnswerPlace,
+  request: KeyedRequest,
+  answer: KeptAnswer,
+  shown: readonly Shown[],
+): Buffer {
+  const shownUntilMs = Math.min(...shown.map(({ expiresAtMs = Infinity }) => expiresAtMs));
+  const terms = { rights: request.rights(), shownUntilMs: shownUntilMs === Infinity ? undefined : shownUntilMs };
+  return sealAnswer(place, answer, { fields: request.secretFields, credential: request.credential }, terms);
 }
 
 /** The table shows neither who asked nor for what. */
-function idOf(keys: TenantKeys, request: KeyedRequest): Buffer {
-  return macOf(keys.index, ['idempotency', ...partsOf(request)]);
+function idOf(keys: TenantKeys, { principal, key, method, pathname, sharedBy }: KeyedRequest): Buffer {
+  const { type, id } = principal.actor;
+  const path = pathname.length > 1 && pathname.endsWith('/') ? pathname.slice(0, -1) : pathname;
+  const parts = [type, id, key, method, path];
+  if (sharedBy === undefined) return macOf(keys.index, ['idempotency', ...parts]);
+  const body = createHash('sha256').update(sharedBy.body).digest();
+  return macOf(keys.index, ['idempotency-shared', ...parts, sharedBy.client, body]);
 }
 
 function refuseUnfit(key: string): void {
@@ -129,6 +164,12 @@ function refuseUnfit(key: string): void {
 function inFlight(): AppError {
   const detail = 'A request with this idempotency key is still being worked on. Try again shortly for its answer.';
   return new AppError('idempotency_in_flight', detail);
+}
+
+function notKept(): AppError {
+  const detail =
+    'The first request with this idempotency key succeeded, and its answer is not there to be given again.';
+  return new AppError('idempotency_answer_not_kept', detail);
 }
 
 function gone(): AppError {

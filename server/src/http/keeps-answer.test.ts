@@ -54,16 +54,9 @@ const SUCCESSES: Readonly<Record<string, Prepare>> = {
     const { json } = await app.call('POST', '/tokens', { key, body: { data: 'x' } });
     return { path: `/tokens/${json.id}`, body: { data: 'y' }, key };
   },
-  'POST /tokens/search': async (app, tenant) => ({ path: '/tokens/search', key: await privateKey(app, tenant) }),
-  'POST /v2/tokens/search': async (app, tenant) => ({ path: '/v2/tokens/search', key: await privateKey(app, tenant) }),
   'POST /tokenize': async (app, tenant) => ({
     path: '/tokenize',
     body: ['x', 1],
-    key: await privateKey(app, tenant),
-  }),
-  'POST /detokenize': async (app, tenant) => ({
-    path: '/detokenize',
-    body: { a: 1 },
     key: await privateKey(app, tenant),
   }),
 };

@@ -27,7 +27,15 @@ export interface AnswerPlace {
   readonly id: Buffer;
 }
 
-interface Content extends Partial<Omit<KeptAnswer, 'status'>> {
+/** Under which circumstances an answer may be given again. */
+export interface AnswerTerms {
+  /** Stands for what the caller may do with tokens; undefined for an answer that shows none. */
+  readonly rights: string | undefined;
+  /** When the first of the entities it shows ends by itself. */
+  readonly shownUntilMs: number | undefined;
+}
+
+interface Content extends Partial<Omit<KeptAnswer, 'status'>>, Partial<AnswerTerms> {
   readonly status: number;
   /** The body with its secrets, sealed for the credential it was shown to; `body` is without them. */
   readonly whole?: string | undefined;
@@ -42,19 +50,32 @@ export function contextOf({ keys, id }: AnswerPlace) {
  * The secrets lie under two seals, the outer one like any other record's: a new tenant key can be put on without the
  * credential.
  */
-export function sealAnswer(place: AnswerPlace, answer: KeptAnswer, secrets: AnswerSecrets): Buffer {
+export function sealAnswer(
+  place: AnswerPlace,
+  answer: KeptAnswer,
+  secrets: AnswerSecrets,
+  terms: AnswerTerms = NO_TERMS,
+): Buffer {
   const content = secrets.fields.length === 0 ? answer : withSecretsApart(place, answer, secrets);
-  return withWiped(Buffer.from(JSON.stringify(content)), (plaintext) =>
+  return withWiped(Buffer.from(JSON.stringify({ ...content, ...terms })), (plaintext) =>
     sealField(place.keys, contextOf(place), plaintext),
   );
 }
 
-export function openAnswer(place: AnswerPlace, row: KeptRow, credential: Secret<string> | undefined): KeptAnswer {
+const NO_TERMS: AnswerTerms = { rights: undefined, shownUntilMs: undefined };
+
+/** The answer as this credential may see it, and its terms, which the caller of this function has to keep. */
+export function openAnswer(
+  place: AnswerPlace,
+  row: KeptRow,
+  credential: Secret<string> | undefined,
+): { readonly answer: KeptAnswer; readonly terms: AnswerTerms } {
   const content = withWiped(openField(place.keys, contextOf(place), row.sealed), (plaintext): Content => {
     return JSON.parse(plaintext.toString('utf8')); // Authenticated: we wrote it ourselves.
   });
   if (content.status !== row.status) throw new IntegrityError('A kept answer does not belong to its row.');
-  return { status: content.status, location: content.location, body: bodyFor(place, content, credential) };
+  const { status, location, rights, shownUntilMs } = content;
+  return { answer: { status, location, body: bodyFor(place, content, credential) }, terms: { rights, shownUntilMs } };
 }
 
 function withSecretsApart(place: AnswerPlace, answer: KeptAnswer, { fields, credential }: AnswerSecrets): Content {

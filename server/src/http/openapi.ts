@@ -35,7 +35,8 @@ const IDEMPOTENCY_KEY: Json = {
   name: 'SVC-IDEMPOTENCY-KEY',
   in: 'header',
   required: false,
-  description: 'Repeating a request with the same key gives the first answer again, for 24 hours, and does nothing.',
+  description:
+    'Repeating a request with the same key gives the first answer again, for 24 hours, and does nothing. With a public API key the body counts too.',
   schema: { type: 'string', minLength: 1, maxLength: 200, pattern: '^[\\x21-\\x7e]+$' },
 };
 
@@ -114,7 +115,7 @@ export function failuresOf(route: RouteRecord): Map<number, ErrorCode[]> {
   if (route.permission !== 'public') codes.push('missing_api_key', 'invalid_api_key');
   const denial = denialOf(route.permission);
   if (denial) codes.push(denial);
-  if (keepsAnswer(route)) codes.push('idempotency_in_flight');
+  if (keepsAnswer(route)) codes.push('idempotency_in_flight', 'idempotency_answer_not_kept');
   if (route.query || route.readQuery || takesBody(route)) codes.push('validation_failed');
   if (takesBody(route)) codes.push('malformed_json', 'payload_too_large', 'unsupported_media_type');
   if (route.path.includes(':')) codes.push('not_found');

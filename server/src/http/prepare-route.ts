@@ -1,12 +1,13 @@
 import type { Authenticate } from '../access/authenticate.js';
 import { authorize } from '../access/authorize.js';
+import { grantsDigest } from '../access/grants.js';
 import type { Principal } from '../access/principal.js';
 import type { Act } from '../audit/entry.js';
 import type { Clock } from '../kernel/clock.js';
 import { AppError } from '../kernel/errors.js';
 import { Secret } from '../kernel/secret.js';
 import { createAnswerer } from './answer.js';
-import { BODY_BYTES_MAX, readJsonBody } from './body.js';
+import { BODY_BYTES_MAX, parseBody, readBody } from './body.js';
 import type { BodyWaits } from './body-waits.js';
 import type { RequestContext, Turn } from './context.js';
 import type { Keep, KeyedRequest, RunOnce } from './idempotency.js';
@@ -53,7 +54,10 @@ const NOBODY: Principal = {
   grants: [],
 };
 
+const NO_BODY = Buffer.alloc(0);
 const NO_QUERY: QueryInput = { query: {}, filters: undefined };
+/** Rights may be so old when a body has arrived. Of most requests it is there at once, and nothing is asked again. */
+const RIGHTS_FRESH_MS = 100;
 
 /**
  * Makes a route record runnable. Rights come before any byte of the body is read. What can be answered at once is
@@ -67,6 +71,7 @@ export function prepareRoute(route: RouteRecord, options: PrepareOptions, respon
   const answerer = createAnswerer(route, respond);
   const name = `${route.method} ${route.path}`;
   const isKeeping = keepsAnswer(route);
+  const isAboutTokens = route.permission.startsWith('token:');
 
   function answer(exchange: Exchange, value: unknown): void {
     const kept = exchange.context.turn?.kept;
@@ -100,10 +105,27 @@ export function prepareRoute(route: RouteRecord, options: PrepareOptions, respon
     answer(exchange, value);
   }
 
-  async function readThenHandle(exchange: Exchange, rawQuery: string, params: Params): Promise<void> {
+  /** A body can take half a minute to come. What was taken from the caller meanwhile it does not have any more. */
+  async function receive(exchange: Exchange): Promise<Buffer> {
     const { request, response, context } = exchange;
-    const body = await options.bodies.during(context.limitKey, () => readJsonBody(request, response, bodyBytesMax));
-    await handle(exchange, rawQuery, params, read.body(body));
+    const askedMs = options.clock.monotonicMs();
+    const bytes = await options.bodies.during(context.limitKey, () => readBody(request, response, bodyBytesMax));
+    const isLate = options.clock.monotonicMs() - askedMs > RIGHTS_FRESH_MS;
+    if (isLate && context.principal !== undefined) {
+      context.principal = await identify(exchange);
+      authorize(context.principal, route.permission);
+    }
+    return bytes;
+  }
+
+  async function readThenHandle(
+    exchange: Exchange,
+    rawQuery: string,
+    params: Params,
+    received: Buffer | undefined,
+  ): Promise<void> {
+    const bytes = received ?? (await receive(exchange));
+    await handle(exchange, rawQuery, params, read.body(parseBody(exchange.request, bytes)));
   }
 
   function admit(exchange: Exchange, rawQuery: string, params: Params, principal: Principal): void | Promise<void> {
@@ -141,24 +163,32 @@ export function prepareRoute(route: RouteRecord, options: PrepareOptions, respon
     return proceed(exchange, rawQuery, params);
   }
 
-  function proceed(exchange: Exchange, rawQuery: string, params: Params): void | Promise<void> {
-    return readsBody ? readThenHandle(exchange, rawQuery, params) : handle(exchange, rawQuery, params, undefined);
+  function proceed(exchange: Exchange, rawQuery: string, params: Params, received?: Buffer): void | Promise<void> {
+    if (!readsBody) return handle(exchange, rawQuery, params, undefined);
+    return readThenHandle(exchange, rawQuery, params, received);
   }
 
   async function enterOnce(exchange: Exchange, rawQuery: string, params: Params, key: string): Promise<void> {
     const { context, request } = exchange;
+    const secretFields = route.secretFields ?? [];
+    // A public key is in every browser: there the body tells one caller from another, so it comes first.
+    const body = isShared(context.principal ?? NOBODY) ? await (readsBody ? receive(exchange) : NO_BODY) : undefined;
+    // Where an answer shows a secret, the body may be empty for everybody; then nobody else's address gets it.
+    const client = secretFields.length > 0 ? context.limitKey : '';
     const keyed: KeyedRequest = {
       principal: context.principal ?? NOBODY,
       key,
       method: route.method,
       pathname: pathnameOf(request.url ?? '/'),
+      sharedBy: body && { body, client },
       credential: context.headers.apiKey === undefined ? undefined : new Secret(context.headers.apiKey),
-      secretFields: route.secretFields ?? [],
+      secretFields,
+      rights: () => (isAboutTokens ? grantsDigest((context.principal ?? NOBODY).grants) : undefined),
     };
     const earlier = await options.runOnce(keyed, async (keep) => {
       const turn = turnOf(keep);
       context.turn = turn;
-      await proceed(exchange, rawQuery, params);
+      await proceed(exchange, rawQuery, params, body);
       if (!turn.kept) options.onFault(new Error(`${name} did not keep its answer`), context.traceId);
     });
     if (earlier) answerer.replay(exchange, earlier);
@@ -167,9 +197,9 @@ export function prepareRoute(route: RouteRecord, options: PrepareOptions, respon
   function turnOf(keep: Keep): Turn {
     const turn: Turn = {
       kept: undefined,
-      async keepAnswer(tx, value) {
+      async keepAnswer(tx, value, shown = []) {
         const answered = answerer.render(value);
-        await keep(tx, answered);
+        await keep(tx, answered, shown);
         turn.kept = answered;
       },
     };
@@ -196,6 +226,10 @@ export function prepareRoute(route: RouteRecord, options: PrepareOptions, respon
     if (principal instanceof Promise) return principal.then((known) => admit(exchange, rawQuery, params, known));
     return admit(exchange, rawQuery, params, principal);
   };
+}
+
+function isShared({ actor, applicationType }: Principal): boolean {
+  return actor.type === 'application' && applicationType === 'public';
 }
 
 function pathnameOf(url: string): string {

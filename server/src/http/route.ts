@@ -65,6 +65,8 @@ export interface RouteRecord {
   readonly status: 200 | 201 | 202 | 204;
   /** Fields not declared here never leave. Absent exactly when the answer has no body. */
   readonly response?: TSchema;
+  /** A POST that changes nothing: an idempotency key on it is ignored. */
+  readonly changesNothing?: true;
   /** The handler gives the very same, unchanging object as long as nothing changed: it is then written out once. */
   readonly isRemembered?: true;
   /** The address of what was made: a path whose segments are percent-encoded already. */
@@ -103,8 +105,8 @@ export function takesBody(route: RouteRecord): boolean {
 }
 
 /** Does the route answer a repeated request under an idempotency key with its first answer? */
-export function keepsAnswer({ method, permission }: RouteRecord): boolean {
-  return permission !== 'public' && (method === 'POST' || method === 'PUT' || method === 'PATCH');
+export function keepsAnswer({ method, permission, changesNothing }: RouteRecord): boolean {
+  return permission !== 'public' && !changesNothing && (method === 'POST' || method === 'PUT' || method === 'PATCH');
 }
 
 /** An answer that was serialised beforehand, for documents that never change. */

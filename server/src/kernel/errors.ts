@@ -19,6 +19,7 @@ export const ERROR_CATALOGUE = {
   request_timeout: { status: 408, title: 'Request timeout' },
   token_id_conflict: { status: 409, title: 'Token id conflict' },
   idempotency_in_flight: { status: 409, title: 'Idempotency in flight' },
+  idempotency_answer_not_kept: { status: 409, title: 'Idempotency answer not kept' },
   session_already_authorized: { status: 409, title: 'Session already authorized' },
   payload_too_large: { status: 413, title: 'Payload too large' },
   unsupported_media_type: { status: 415, title: 'Unsupported media type' },

@@ -44,7 +44,8 @@ export const MAC_WALKS: readonly MacWalk[] = [
 
 function sessionOf(tx: TenantTx, row: SessionMacRow): Parameters<typeof isSessionMacValid>[1] {
   const { nonce_hash: nonceHash, created_by: createdBy, authorized_by: authorizedBy, expires_at: expiresAt } = row;
-  return { ...row, tenantId: tx.tenantId, nonceHash, createdBy, authorizedBy, expiresAt };
+  const who = { nonceHash, createdBy, authorizedBy, authorizedKey: row.authorized_key };
+  return { ...row, ...who, tenantId: tx.tenantId, expiresAt };
 }
 
 function stepOf<Row extends { readonly id: string }>(

@@ -26,6 +26,7 @@ export interface SessionMacRow {
   readonly nonce_hash: Buffer;
   readonly created_by: string;
   readonly authorized_by: string | null;
+  readonly authorized_key: string | null;
   readonly permissions: string[];
   readonly rules: string;
   readonly expires_at: Date;
@@ -34,8 +35,8 @@ export interface SessionMacRow {
 
 const LIST_SESSION_MACS = statement<SessionMacRow>(
   'list_session_macs',
-  `SELECT id, hash, nonce_hash, created_by, authorized_by, permissions, rules, expires_at, mac FROM sessions
-   WHERE tenant_id = $1 AND id > $2 ORDER BY id LIMIT $3`,
+  `SELECT id, hash, nonce_hash, created_by, authorized_by, authorized_key, permissions, rules, expires_at, mac
+   FROM sessions WHERE tenant_id = $1 AND id > $2 ORDER BY id LIMIT $3`,
 );
 
 export async function listSessionMacs(tx: TenantTx, after: string, limit: number): Promise<SessionMacRow[]> {

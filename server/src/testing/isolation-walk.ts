@@ -132,6 +132,9 @@ function changes(of: Names): Request[] {
     ...requests.map((request): Request => ({ as: 'management', ...request })),
     { as: 'private', method: 'POST', path: '/sessions/authorize', body: session },
     { as: 'public', method: 'POST', path: '/sessions' },
+    ...(['management', 'private', 'public'] as const).map(
+      (as): Request => ({ as, method: 'DELETE', path: `/sessions/${of.sessionId}` }),
+    ),
     ...[of.tokenId, of.alias, of.cardId].flatMap((id): Request[] => [
       {
         as: 'private',

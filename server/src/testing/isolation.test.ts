@@ -162,6 +162,8 @@ for (const { walls, isRowSecurityOn, areStatementsOn } of [
 const TELLING_NOTHING = [
   ...['GET /permissions', 'GET /logs/entity-types', 'GET /application-templates', 'GET /application-templates/:id'],
   ...['GET /applications/key', 'POST /applications', 'POST /sessions'],
+  // Only an Application of the session itself can end it, so what tenant it is of does not even come up.
+  'DELETE /sessions/:id',
   ...['GET /tenants/self/reports/usage', 'PUT /tenants/self', 'DELETE /tenants/self'],
 ];
 

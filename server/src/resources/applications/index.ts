@@ -1,4 +1,4 @@
-export { expireApplications, sweepApplications } from './expiry/sweep.js';
+export { expireApplications, sweepApplications, sweepEndedKeys } from './expiry/sweep.js';
 export type { AccessHooks, SecurityStory } from './making/changes.js';
 export type { CreatedApplication, NewApplication } from './making/create.js';
 export { createApplication } from './making/create.js';

@@ -129,14 +129,14 @@ export async function updateApplication(tx: TenantTx, row: ApplicationRow): Prom
   ]);
 }
 
-const DELETE_APPLICATION = statement<never>(
-  'delete_application',
-  'DELETE FROM applications WHERE tenant_id = $1 AND id = $2',
+const DELETE_APPLICATIONS = statement<never>(
+  'delete_applications',
+  'DELETE FROM applications WHERE tenant_id = $1 AND id = ANY ($2::uuid[])',
 );
 
-/** Its keys, and the sessions it created or authorized, go with it. */
-export async function deleteApplication(tx: TenantTx, id: string): Promise<void> {
-  await tx.run(DELETE_APPLICATION, [tx.tenantId, id]);
+/** Their keys, and what is left of the sessions they created or authorized, go with them. */
+export async function deleteApplications(tx: TenantTx, ids: readonly string[]): Promise<void> {
+  await tx.run(DELETE_APPLICATIONS, [tx.tenantId, ids]);
 }
 
 const LIST_TENANTS_WITH_DUE_APPLICATIONS = statement<{ tenant_id: string }>(
@@ -151,13 +151,13 @@ export async function listTenantsWithDueApplications(tx: SystemTx, nowMs: number
   return found.map(({ tenant_id }) => tenant_id);
 }
 
-const DELETE_DUE_APPLICATIONS = statement<{ id: string }>(
-  'delete_due_applications',
-  `DELETE FROM applications WHERE tenant_id = $1 AND id IN (
-     SELECT id FROM applications WHERE tenant_id = $1 AND expires_at <= $2 ORDER BY expires_at, id LIMIT $3)
-   RETURNING id`,
+const LIST_DUE_APPLICATIONS = statement<{ id: string }>(
+  'list_due_applications',
+  `SELECT id FROM applications WHERE tenant_id = $1 AND expires_at <= $2 ORDER BY expires_at, id LIMIT $3
+   FOR NO KEY UPDATE`,
 );
 
-export async function deleteDueApplications(tx: TenantTx, nowMs: number, limit: number): Promise<string[]> {
-  return (await tx.run(DELETE_DUE_APPLICATIONS, [tx.tenantId, new Date(nowMs), limit])).map(({ id }) => id);
+/** Applications past their end, held until this transaction ends: a change of that end comes before or after. */
+export async function listDueApplications(tx: TenantTx, nowMs: number, limit: number): Promise<string[]> {
+  return (await tx.run(LIST_DUE_APPLICATIONS, [tx.tenantId, new Date(nowMs), limit])).map(({ id }) => id);
 }

@@ -5,6 +5,7 @@ import type { Act } from '../../audit/entry.js';
 import { validationFailed } from '../../kernel/errors.js';
 import { isUuid } from '../../kernel/ids.js';
 import { announce } from '../../storage/changes.js';
+import { endSessionsOfApplication } from './keys/end.js';
 import type { KeyCalls } from './keys/service.js';
 import { createKeyCalls } from './keys/service.js';
 import { applicationBodyOf } from './making/body.js';
@@ -14,7 +15,7 @@ import { sealed, storeApplication, storeKey } from './making/create.js';
 import { checkTimedRights } from './making/definition.js';
 import {
   countApplications,
-  deleteApplication,
+  deleteApplications,
   findApplicationById,
   listApplications,
   lockApplicationById,
@@ -126,13 +127,17 @@ export function createApplications(options: ChangesOptions): Applications {
 
     async delete(tenantId, act, given) {
       const id = idOf(given);
-      return changes.run<void>(tenantId, id, act, async (tx) => {
-        const row = await lockApplicationById(tx, id, act.atMs);
-        if (!row) return noSuchApplication();
-        await deleteApplication(tx, id);
-        await conclude(tx, act, 'application_deleted', id, undefined);
-        return { body: undefined, story: { event: 'application_deleted', applicationId: id } };
-      });
+      const remove = () =>
+        changes.run<boolean>(tenantId, id, act, async (tx) => {
+          const row = await lockApplicationById(tx, id, act.atMs);
+          if (!row) return noSuchApplication();
+          if (!(await endSessionsOfApplication(tx, act, id)).isAll) return { body: false };
+          await deleteApplications(tx, [id]);
+          await conclude(tx, act, 'application_deleted', id, undefined);
+          return { body: true, story: { event: 'application_deleted', applicationId: id } };
+        });
+      // Each session has its entry. So many at a time that nobody who shares the transaction waits long.
+      while (!(await remove()));
     },
 
     keys: createKeyCalls(options, changes),

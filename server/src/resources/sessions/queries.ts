@@ -7,6 +7,7 @@ export interface StoredSession {
   readonly nonce_hash: Buffer;
   readonly created_by: string;
   readonly authorized_by: string | null;
+  readonly authorized_key: string | null;
   readonly permissions: readonly string[];
   readonly rules: string;
   readonly mac: Buffer;
@@ -37,8 +38,8 @@ export async function insertSession(tx: TenantTx, row: StoredSession, atMs: numb
 
 const FIND_SESSION_BY_NONCE = statement<StoredSession>(
   'find_session_by_nonce',
-  `SELECT id, hash, nonce_hash, created_by, authorized_by, permissions, rules, mac, expires_at FROM sessions
-   WHERE tenant_id = $1 AND nonce_hash = $2 AND expires_at > $3 LIMIT 1`,
+  `SELECT id, hash, nonce_hash, created_by, authorized_by, authorized_key, permissions, rules, mac, expires_at
+   FROM sessions WHERE tenant_id = $1 AND nonce_hash = $2 AND expires_at > $3 LIMIT 1`,
 );
 
 export async function findSessionByNonce(
@@ -52,15 +53,32 @@ export async function findSessionByNonce(
 
 const AUTHORIZE_SESSION = statement<{ id: string }>(
   'authorize_session',
-  `UPDATE sessions SET authorized_by = $3, permissions = $4, rules = $5, mac = $6, expires_at = $7
+  `UPDATE sessions SET authorized_by = $3, permissions = $4, rules = $5, mac = $6, expires_at = $7, authorized_key = $8
    WHERE tenant_id = $1 AND id = $2 AND authorized_by IS NULL RETURNING id`,
 );
 
 /** Gives it its rights; false when somebody was faster. */
 export async function authorizeSession(tx: TenantTx, row: StoredSession): Promise<boolean> {
-  const { id, authorized_by, permissions, rules, mac, expires_at } = row;
-  const values = [tx.tenantId, id, authorized_by, permissions, rules, mac, expires_at];
+  const { id, authorized_by, authorized_key, permissions, rules, mac, expires_at } = row;
+  const values = [tx.tenantId, id, authorized_by, permissions, rules, mac, expires_at, authorized_key];
   return (await tx.run(AUTHORIZE_SESSION, values)).length > 0;
+}
+
+const DELETE_SESSION = statement<{ authorized_by: string | null }>(
+  'delete_session',
+  `DELETE FROM sessions WHERE tenant_id = $1 AND id = $2 AND (created_by = $3 OR authorized_by = $3) AND expires_at > $4
+   RETURNING authorized_by`,
+);
+
+/** Ends a session that this Application created or authorized; undefined when there is none that lives. */
+export async function deleteSession(
+  tx: TenantTx,
+  id: string,
+  applicationId: string,
+  nowMs: number,
+): Promise<{ readonly authorized_by: string | null } | undefined> {
+  const [found] = await tx.run(DELETE_SESSION, [tx.tenantId, id, applicationId, new Date(nowMs)]);
+  return found;
 }
 
 const LIST_TENANTS_WITH_DUE_SESSIONS = statement<{ tenant_id: string }>(

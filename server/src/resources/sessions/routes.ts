@@ -6,14 +6,13 @@ import type { Sessions } from './service.js';
 
 export function sessionRoutes(sessions: Sessions): RouteRecord[] {
   const base = {
-    method: 'POST',
     limits: [],
     tag: 'Sessions',
-    audit: { entityId: '*', onDenied: 'session_denied' },
   } as const;
+  const post = { ...base, method: 'POST', audit: { entityId: '*', onDenied: 'session_denied' } } as const;
   return [
     defineRoute({
-      ...base,
+      ...post,
       path: '/sessions',
       permission: 'public application key',
       summary: 'Create a session',
@@ -27,7 +26,7 @@ export function sessionRoutes(sessions: Sessions): RouteRecord[] {
       handle: ({ principal, act }) => sessions.create(principal, act),
     }),
     defineRoute({
-      ...base,
+      ...post,
       path: '/sessions/authorize',
       permission: 'private application key',
       summary: 'Authorize a session',
@@ -36,6 +35,18 @@ export function sessionRoutes(sessions: Sessions): RouteRecord[] {
       status: 200,
       failures: ['wrong_application_type', 'not_found', 'session_already_authorized'],
       handle: ({ principal, act, body }) => sessions.authorize(principal, act, body),
+    }),
+    defineRoute({
+      ...base,
+      method: 'DELETE',
+      path: '/sessions/:id',
+      permission: 'any application key',
+      summary: 'End a session',
+      description: 'For the Application that created or authorized it. Its key answers 401 from then on.',
+      status: 204,
+      failures: ['wrong_application_type'],
+      audit: { entityId: { param: 'id' }, onDenied: 'session_denied' },
+      handle: ({ principal, act, params }) => sessions.end(principal, act, params.id ?? ''),
     }),
   ];
 }

@@ -9,16 +9,20 @@ import { hashApiKey } from '../../crypto/keyed-hash.js';
 import type { SystemKeys } from '../../crypto/system-keys.js';
 import { formatDate } from '../../kernel/dates.js';
 import { AppError, storageUnavailable, validationFailed } from '../../kernel/errors.js';
-import { newId } from '../../kernel/ids.js';
+import { isUuid, newId } from '../../kernel/ids.js';
+import { announce } from '../../storage/changes.js';
 import type { Database } from '../../storage/database.js';
+import type { TenantTx } from '../../storage/scope.js';
 import { checkTimedRights } from '../applications/index.js';
 import type { StoredSession } from './queries.js';
-import { authorizeSession, findSessionByNonce, insertSession } from './queries.js';
+import { authorizeSession, deleteSession, findSessionByNonce, insertSession } from './queries.js';
 import type { SessionAuthorize, SessionBody } from './schema.js';
 
 export interface SessionsOptions {
   readonly database: Database;
   readonly systemKeys: SystemKeys;
+  /** Drops what this process remembers of a tenant's credentials, before the answer goes out. */
+  readonly forgetAccess: (tenantId: string) => void;
   readonly onIntegrityFault: (story: IntegrityStory) => void;
 }
 
@@ -27,6 +31,8 @@ export interface Sessions {
   create(principal: Principal, act: Act): Promise<SessionBody>;
   /** Gives the session of a nonce its rights, once. */
   authorize(principal: Principal, act: Act, input: SessionAuthorize): Promise<void>;
+  /** Ends a session that the caller's Application created or authorized. */
+  end(principal: Principal, act: Act, id: string): Promise<void>;
 }
 
 const NEW_SESSION_MS = 180_000;
@@ -46,6 +52,7 @@ export function createSessions(options: SessionsOptions): Sessions {
           nonce_hash: nonceHashOf(nonce.reveal()),
           created_by: applicationId,
           authorized_by: null,
+          authorized_key: null,
           permissions: [],
           rules: NO_RULES,
           expires_at: new Date(act.atMs + NEW_SESSION_MS),
@@ -63,7 +70,7 @@ export function createSessions(options: SessionsOptions): Sessions {
       });
     },
 
-    async authorize({ tenantId, applicationId }, act, input) {
+    async authorize({ tenantId, applicationId, keyId }, act, input) {
       const checked = checkTimedRights('session', input, { nowMs: act.atMs, aheadMaxMs: AHEAD_MAX_MS });
       if ('errors' in checked) throw validationFailed(checked.errors);
       const { permissions, rules, expiresAt } = checked.rights;
@@ -77,6 +84,7 @@ export function createSessions(options: SessionsOptions): Sessions {
         const row = sealed(systemKeys, tenantId, {
           ...session,
           authorized_by: applicationId,
+          authorized_key: keyId ?? null,
           permissions,
           rules: rulesText(rules),
           expires_at: expiresAt ?? session.expires_at,
@@ -88,7 +96,33 @@ export function createSessions(options: SessionsOptions): Sessions {
       });
       if (refusal) throw refusal;
     },
+
+    async end({ tenantId, applicationId }, act, given) {
+      if (!isUuid(given)) throw noSuchSession();
+      const id = given.toLowerCase();
+      // Nobody can say of a change that failed whether its commit went through: then, too, nothing is remembered.
+      let isRemembered = true;
+      try {
+        const ended = await database.write(tenantId, (tx) => endSession(tx, act, id, applicationId));
+        // One without rights is remembered nowhere.
+        isRemembered = ended !== undefined && ended.authorized_by !== null;
+        if (!ended) throw noSuchSession();
+      } finally {
+        if (isRemembered) options.forgetAccess(tenantId);
+      }
+    },
   };
+
+  async function endSession(tx: TenantTx, act: Act, id: string, applicationId: string) {
+    const ended = await deleteSession(tx, id, applicationId, act.atMs);
+    if (!ended) return undefined;
+    await Promise.all([
+      record(tx, act, { event: 'session_ended', entityId: id, outcome: 'success' }),
+      // Not for one without rights: whoever has a public key would empty the memory of every process with it.
+      ended.authorized_by !== null && announce(tx, { kind: 'access', tenantId: tx.tenantId }),
+    ]);
+    return ended;
+  }
 
   /** A row pointed at another session by hand must not be given rights, let alone a good seal. */
   function verify(tenantId: string, session: StoredSession): void {
@@ -110,6 +144,7 @@ function sealedPartOf(tenantId: string, row: Omit<StoredSession, 'mac'>) {
     nonceHash: row.nonce_hash,
     createdBy: row.created_by,
     authorizedBy: row.authorized_by,
+    authorizedKey: row.authorized_key,
     permissions: row.permissions,
     rules: row.rules,
     expiresAt: row.expires_at,
@@ -118,6 +153,10 @@ function sealedPartOf(tenantId: string, row: Omit<StoredSession, 'mac'>) {
 
 function unknownNonce(): AppError {
   return new AppError('not_found', 'No session waits under this nonce. It may have expired: make a new session.');
+}
+
+function noSuchSession(): AppError {
+  return new AppError('not_found', 'There is no such session of this Application. It may have ended by itself.');
 }
 
 function alreadyAuthorized(): AppError {

@@ -74,6 +74,9 @@ describe('the purge of deleted tenants', () => {
       `INSERT INTO idempotency_keys SELECT $1, int4send(n), 201, '\\x00', '2030-02-01' FROM generate_series(1, $2::int / 100) n`,
     );
     await add(
+      `INSERT INTO kept_tokens SELECT $1, int4send(n), gen_random_uuid() FROM generate_series(1, $2::int / 100) n`,
+    );
+    await add(
       `INSERT INTO key_rotations SELECT $1, n, 'tokens', 't', '2030-01-31' FROM generate_series(1, $2::int / 1000) n`,
     );
     await add(`INSERT INTO sessions (tenant_id, id, hash, nonce_hash, created_by, authorized_by, mac, expires_at, created_at)

@@ -195,6 +195,7 @@ export const PURGED_TABLES = [
   'token_directories',
   'active_tokens',
   'active_token_counts',
+  'kept_tokens',
   'idempotency_keys',
   'key_rotations',
   'sessions',

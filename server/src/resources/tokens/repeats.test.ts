@@ -59,16 +59,30 @@ describe('token calls with an idempotency key', () => {
     assert.equal(remade.text, made.text);
   });
 
-  it('searches and detokenize are repeated too, logged once', async () => {
-    const { id } = await vault.make({ data: 'seen' });
+  it('searches and detokenize ignore it, whatever it says: each is done anew, logged anew, and nothing is kept', async () => {
+    const { id } = await vault.make({ data: 'before' });
+    const look = async (path: string, body: unknown, key: string) => {
+      const { status, text } = await vault.send('POST', path, body, keyed(key));
+      assert.equal(status, 200);
+      return text;
+    };
+    const kept = async () => (await vault.app.db.owner.query('SELECT FROM idempotency_keys')).rowCount;
+    const before = await kept();
     for (const [path, body] of [
       ['/tokens/search', { query: `id:${id}` }],
+      ['/v2/tokens/search', { query: `id:${id}` }],
       ['/detokenize', [`{{ ${id} }}`]],
     ] as const) {
-      const first = await vault.send('POST', path, body, keyed('look-1'));
-      const again = await writesNothing(vault.app, () => vault.send('POST', path, body, keyed('look-1')));
-      assert.deepEqual([again.status, again.text], [200, first.text]);
+      for (const key of ['look-1', 'no key at all']) {
+        await vault.send('PATCH', pathOf(id), { data: 'before' });
+        const entries = (await vault.logOf(id)).length;
+        assert.match(await look(path, body, key), /"before"/);
+        await vault.send('PATCH', pathOf(id), { data: 'since' });
+        assert.match(await look(path, body, key), /"since"/);
+        assert.equal((await vault.logOf(id)).length, entries + 3);
+      }
     }
+    assert.equal(await kept(), before);
   });
 
   it('a failure is not kept: the next try with the same key does the work', async () => {

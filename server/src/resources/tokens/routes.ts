@@ -92,7 +92,14 @@ function singleRoutes(tokens: Tokens): RouteRecord[] {
 
 function listRoutes(tokens: Tokens): RouteRecord[] {
   const list = { ...TAG, ...ON_MANY, method: 'GET', permission: 'token:read', limits: ['tokens-list'] } as const;
-  const search = { ...TAG, ...ON_MANY, method: 'POST', permission: 'token:search', limits: ['tokens-search'] } as const;
+  const search = {
+    ...TAG,
+    ...ON_MANY,
+    method: 'POST',
+    permission: 'token:search',
+    limits: ['tokens-search'],
+    changesNothing: true,
+  } as const;
   return [
     defineRoute({
       ...list,
@@ -166,6 +173,7 @@ function bodyRoutes(tokens: Tokens): RouteRecord[] {
     defineRoute({
       ...base,
       path: '/detokenize',
+      changesNothing: true,
       permission: 'token:read',
       limits: [],
       summary: 'Detokenize',

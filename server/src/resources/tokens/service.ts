@@ -16,7 +16,7 @@ import { beforeWriting } from '../../storage/unwritten.js';
 import { readNewToken } from './input/new-token.js';
 import { readTokenPatch } from './input/token-patch.js';
 import type { TokenBody } from './schema.js';
-import { granted, isStranger, prepareGranted, presentMatch, subjectOf } from './vault/answer.js';
+import { granted, isStranger, prepareGranted, presentMatch, shownIn, subjectOf } from './vault/answer.js';
 import { recordTouched, removeTokens, writeChange } from './vault/change.js';
 import { claimOf, holderOf } from './vault/claims.js';
 import { letIn } from './vault/combination-queries.js';
@@ -86,7 +86,7 @@ export function createTokens(options: TokensOptions): Tokens {
       return writeUnlessTaken(database, principal.tenantId, [token.token], act.atMs, async (tx) => {
         const [answer] = await makeTokens(tx, opener, principal, preparation, [token]);
         assert(answer !== undefined, 'one token has one answer');
-        await act.keepAnswer?.(tx, answer);
+        await act.keepAnswer?.(tx, answer, shownIn([answer]));
         return answer;
       });
     },
@@ -129,7 +129,7 @@ export function createTokens(options: TokensOptions): Tokens {
         const answer = match
           ? presentMatch(principal, present, match, act.atMs)
           : present.body(token, transform, act.atMs);
-        await act.keepAnswer?.(tx, answer);
+        await act.keepAnswer?.(tx, answer, shownIn([answer]));
         return answer;
       };
       try {

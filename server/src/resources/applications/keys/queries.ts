@@ -1,4 +1,4 @@
-import type { TenantTx } from '../../../storage/scope.js';
+import type { SystemTx, TenantTx } from '../../../storage/scope.js';
 import { statement } from '../../../storage/statement.js';
 
 export interface ApiKeyRow {
@@ -36,15 +36,24 @@ export async function listApiKeys(tx: TenantTx, applicationId: string, nowMs: nu
   return tx.run(LIST_API_KEYS, [tx.tenantId, applicationId, new Date(nowMs)]);
 }
 
-const DELETE_API_KEY = statement<{ id: string }>(
-  'delete_api_key',
-  `DELETE FROM api_keys
-   WHERE tenant_id = $1 AND application_id = $2 AND id = $3 AND (expires_at IS NULL OR expires_at > $4)
-   RETURNING id`,
+const LIST_DEAD_API_KEYS = statement<ApiKeyRow>(
+  'list_dead_api_keys',
+  `SELECT hash, id, mac, expires_at, created_by, created_at FROM api_keys
+   WHERE tenant_id = $1 AND application_id = $2 AND expires_at <= $3 ORDER BY expires_at, id LIMIT 100`,
 );
 
-export async function deleteApiKey(tx: TenantTx, applicationId: string, id: string, nowMs: number): Promise<boolean> {
-  return (await tx.run(DELETE_API_KEY, [tx.tenantId, applicationId, id, new Date(nowMs)])).length > 0;
+/** Keys past their end that were not cleared away yet. */
+export async function listDeadApiKeys(tx: TenantTx, applicationId: string, nowMs: number): Promise<ApiKeyRow[]> {
+  return tx.run(LIST_DEAD_API_KEYS, [tx.tenantId, applicationId, new Date(nowMs)]);
+}
+
+const DELETE_API_KEYS = statement<never>(
+  'delete_api_keys',
+  'DELETE FROM api_keys WHERE tenant_id = $1 AND application_id = $2 AND hash = ANY ($3::bytea[])',
+);
+
+export async function deleteApiKeys(tx: TenantTx, applicationId: string, hashes: readonly Buffer[]): Promise<void> {
+  await tx.run(DELETE_API_KEYS, [tx.tenantId, applicationId, bytesArray(hashes)]);
 }
 
 const DELETE_OTHER_API_KEYS = statement<never>(
@@ -55,6 +64,27 @@ const DELETE_OTHER_API_KEYS = statement<never>(
 /** Removes every key of the Application but these. */
 export async function deleteOtherApiKeys(tx: TenantTx, applicationId: string, kept: readonly Buffer[]): Promise<void> {
   await tx.run(DELETE_OTHER_API_KEYS, [tx.tenantId, applicationId, bytesArray(kept)]);
+}
+
+const LIST_TENANTS_WITH_DUE_KEYS = statement<{ tenant_id: string }>(
+  'list_tenants_with_due_keys',
+  `SELECT DISTINCT due.tenant_id FROM (
+     SELECT k.tenant_id FROM api_keys k JOIN tenants t ON t.id = k.tenant_id AND t.deleted_at IS NULL
+     WHERE k.expires_at <= $1 ORDER BY k.expires_at LIMIT $2) AS due`,
+);
+
+export async function listTenantsWithDueKeys(tx: SystemTx, nowMs: number, limit: number): Promise<string[]> {
+  return (await tx.run(LIST_TENANTS_WITH_DUE_KEYS, [new Date(nowMs), limit])).map(({ tenant_id }) => tenant_id);
+}
+
+const FIND_APPLICATION_WITH_DUE_KEYS = statement<{ application_id: string }>(
+  'find_application_with_due_keys',
+  `SELECT application_id FROM api_keys WHERE tenant_id = $1 AND expires_at <= $2 ORDER BY expires_at LIMIT 1`,
+);
+
+export async function findApplicationWithDueKeys(tx: TenantTx, nowMs: number): Promise<string | undefined> {
+  const [found] = await tx.run(FIND_APPLICATION_WITH_DUE_KEYS, [tx.tenantId, new Date(nowMs)]);
+  return found?.application_id;
 }
 
 const LIMIT_API_KEY = statement<never>(

@@ -14,8 +14,9 @@ import type {
   ApplicationWithKeyBody,
   NewApplicationKeyBody,
 } from '../schema.js';
+import { endKeys, endSessionsWithoutKey } from './end.js';
 import type { ApiKeyRow } from './queries.js';
-import { deleteApiKey, deleteOtherApiKeys, limitApiKey, listApiKeys } from './queries.js';
+import { deleteOtherApiKeys, limitApiKey, listApiKeys, listDeadApiKeys } from './queries.js';
 
 /** The keys of an Application. */
 export interface KeyCalls {
@@ -70,18 +71,24 @@ export function createKeyCalls(options: ChangesOptions, changes: Changes): KeyCa
         const found = await lockApplicationById(tx, id, act.atMs);
         if (!found) return noSuchApplication();
         const application = changes.verify(found);
-        const earlier = overlapSeconds === 0 ? [] : await listApiKeys(tx, id, act.atMs);
-        if (earlier.length >= KEYS_MAX) {
+        const [earlier, dead] = await Promise.all([listApiKeys(tx, id, act.atMs), listDeadApiKeys(tx, id, act.atMs)]);
+        const isOverlap = overlapSeconds > 0;
+        if (isOverlap && earlier.length >= KEYS_MAX) {
           const message = `would leave more than ${KEYS_MAX} keys; revoke some, or let the earlier ones stop at once`;
           return validationFailed({ overlap_seconds: [message] });
         }
-        const kept = earlier.map((row) => limited(tenantId, id, row, act.atMs + overlapSeconds * 1_000));
+        const kept = isOverlap
+          ? earlier.map((row) => limited(tenantId, id, row, act.atMs + overlapSeconds * 1_000))
+          : [];
+        for (const row of kept) await limitApiKey(tx, id, row);
+        const ended = await endKeys(tx, systemKeys, act, id, isOverlap ? dead : [...earlier, ...dead]);
+        // Also what no list showed, because somebody put more rows there than a list holds.
         await deleteOtherApiKeys(
           tx,
           id,
-          kept.map(({ hash }) => hash),
+          [...kept, ...ended].map(({ hash }) => hash),
         );
-        for (const row of kept) await limitApiKey(tx, id, row);
+        await endSessionsWithoutKey(tx, act, id);
         const key = generateApiKey(application.type as ApplicationType); // The column takes no other value.
         const { id: keyId } = await storeKey(tx, systemKeys, act, id, key);
         const body = { ...applicationBodyOf(application), key: key.reveal() };
@@ -99,11 +106,7 @@ export function createKeyCalls(options: ChangesOptions, changes: Changes): KeyCa
         if (live.length >= KEYS_MAX) {
           return validationFailed({ $: [`the Application has ${KEYS_MAX} keys already; revoke one first`] });
         }
-        await deleteOtherApiKeys(
-          tx,
-          id,
-          live.map(({ hash }) => hash),
-        );
+        await endKeys(tx, systemKeys, act, id, await listDeadApiKeys(tx, id, act.atMs));
         const key = generateApiKey(changes.verify(application).type as ApplicationType); // The column takes no other value.
         const row = await storeKey(tx, systemKeys, act, id, key);
         const body = { ...keyBodyOf(row), key: key.reveal(), applicationId: id };
@@ -127,7 +130,8 @@ export function createKeyCalls(options: ChangesOptions, changes: Changes): KeyCa
         if (!(await lockApplicationById(tx, id, act.atMs))) return noSuchApplication();
         const keys = await listApiKeys(tx, id, act.atMs);
         const key = keys.find((candidate) => candidate.id === givenKey?.toLowerCase());
-        if (!key || !(await deleteApiKey(tx, id, key.id, act.atMs))) return noSuchKey();
+        if (!key) return noSuchKey();
+        await endKeys(tx, systemKeys, act, id, [key]);
         await conclude(tx, act, 'application_key_revoked', id, undefined);
         return { body: undefined, story: { event: 'application_key_revoked', applicationId: id, keyId: key.id } };
       });

@@ -88,7 +88,7 @@ describe('plaintext that was sealed, opened or hashed', () => {
     const credential = new Secret('key_mgt_1');
     const answer = { status: 201, body: JSON.stringify({ key: `key_${NUMBER}` }), location: undefined };
     const sealed = sealAnswer(place, answer, { fields: ['key'], credential });
-    assert.equal(openAnswer(place, { status: 201, sealed } as never, credential).body, answer.body);
+    assert.equal(openAnswer(place, { status: 201, sealed } as never, credential).answer.body, answer.body);
     assert.ok(holds(capture, 'plaintext to seal', NUMBER));
     capture.failCiphers();
     assert.throws(() => sealAnswer(place, answer, { fields: ['key'], credential }), /the cipher failed/);

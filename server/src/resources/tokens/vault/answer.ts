@@ -1,8 +1,10 @@
 import { decide, decideAll } from '../../../access/decide.js';
 import type { Principal } from '../../../access/principal.js';
 import type { Transform } from '../../../access/rules.js';
+import type { Shown } from '../../../audit/entry.js';
 import type { NewToken } from '../input/new-token.js';
 import type { TokenBody } from '../schema.js';
+import { tieOf } from '../stored/names.js';
 import type { OpenRow } from './open.js';
 import { accessDenied } from './open.js';
 import type { Preparation, PreparedToken } from './prepare.js';
@@ -42,6 +44,13 @@ export function granted(transform: Transform | undefined): Transform {
 /** A public key is in every browser, and so is a session: what they are told, anybody is told. */
 export function isStranger({ actor, applicationType }: Principal): boolean {
   return actor.type === 'session' || applicationType === 'public';
+}
+
+/** What an answer shows, for keeping it no longer than the tokens in it. */
+export function shownIn(bodies: readonly Pick<TokenBody, 'id' | 'expires_at'>[]): Shown[] {
+  return bodies.map(({ id, expires_at: expiresAt }) => {
+    return { name: tieOf(id), expiresAtMs: expiresAt === undefined ? undefined : Date.parse(expiresAt) };
+  });
 }
 
 /** The token deduplication led to, as far as the caller could have read it anyway. */

@@ -1,6 +1,7 @@
 import type { Act, Outcome } from '../../../audit/entry.js';
 import type { EventName } from '../../../audit/events.js';
 import { recordAll } from '../../../audit/record.js';
+import { emptyAnswersShowing } from '../../../http/idempotency-queries.js';
 import type { TenantTx } from '../../../storage/scope.js';
 import type { ActiveToken } from '../../reports/index.js';
 import { countUsage } from '../../reports/index.js';
@@ -91,6 +92,10 @@ export async function removeTokens(
     ...rows.map((row) => releaseClaim(tx, row)),
     countUsage(tx, act, { differences: tokens.map((token) => differenceOf(token, -1)), active: [] }),
     recordTokens(tx, act, event, tokens),
+    emptyAnswersShowing(
+      tx,
+      rows.map(({ tie }) => tie),
+    ),
   ]);
 }
 

@@ -75,11 +75,8 @@ export function createDetokenize(options: DetokenizeOptions) {
       throw await refusals.logged(tokens, error);
     }
     const answer = rebuildWith(body, values);
-    if (tokens.length > 0 || act.keepAnswer) {
-      await database.write(principal.tenantId, async (tx) => {
-        await recordTouched(tx, act, 'token_detokenized', tokens);
-        await act.keepAnswer?.(tx, answer);
-      });
+    if (tokens.length > 0) {
+      await database.write(principal.tenantId, (tx) => recordTouched(tx, act, 'token_detokenized', tokens));
     }
     return answer;
   };

@@ -137,11 +137,9 @@ export function createLists(options: ListsOptions): Lists {
       if (budget && budget.unitsLeft() < MASK_UNITS_MAX - DEAR_UNITS) await setImmediate();
     }
     const answer = answerOf(data);
-    if (tokens.length > 0 || act.keepAnswer) {
-      await database.write(principal.tenantId, async (tx) => {
-        await recordTouched(tx, act, wanted.by === 'query' ? 'token_found' : 'token_listed', tokens);
-        await act.keepAnswer?.(tx, answer);
-      });
+    if (tokens.length > 0) {
+      const event = wanted.by === 'query' ? 'token_found' : 'token_listed';
+      await database.write(principal.tenantId, (tx) => recordTouched(tx, act, event, tokens));
     }
     return answer;
   }
