@@ -1,4 +1,4 @@
-import { overloaded } from './problem.js';
+import { overloaded } from '../kernel/errors.js';
 
 /** Requests whose body is still on its way. */
 export interface BodyWaits {

@@ -1,10 +1,11 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Clock } from '../kernel/clock.js';
+import { overloaded } from '../kernel/errors.js';
 import type { RequestContext } from './context.js';
 import { JsonText } from './json-text.js';
 import type { SendPlain } from './plain-answer.js';
 import { createSendPlain, KEPT_OPEN } from './plain-answer.js';
-import { overloaded, problemOf } from './problem.js';
+import { problemOf } from './problem.js';
 
 /** Sends answers. Every request ends in exactly one call of one of these. */
 export interface Responder {
