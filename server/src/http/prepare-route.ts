@@ -68,11 +68,11 @@ export function prepareRoute(route: RouteRecord, options: PrepareOptions, respon
   const name = `${route.method} ${route.path}`;
   const isKeeping = keepsAnswer(route);
 
-  function answer(exchange: Exchange, value: unknown): void {
+  function answer(exchange: Exchange, value: unknown): void | Promise<void> {
     const kept = exchange.context.turn?.kept;
     // The first answer goes out as it was stored, so that a replay cannot differ from it.
     if (kept) answerer.replay(exchange, kept);
-    else answerer.send(exchange, value);
+    else return answerer.send(exchange, value);
   }
 
   function handle(exchange: Exchange, rawQuery: string, params: Params, body: unknown): void | Promise<void> {
@@ -86,7 +86,7 @@ export function prepareRoute(route: RouteRecord, options: PrepareOptions, respon
       return auditThenAnswer(options.auditRequest, exchange, audited, result);
     }
     if (result instanceof Promise) return result.then((value) => answer(exchange, value));
-    answer(exchange, result);
+    return answer(exchange, result);
   }
 
   async function auditThenAnswer(
@@ -97,7 +97,7 @@ export function prepareRoute(route: RouteRecord, options: PrepareOptions, respon
   ): Promise<void> {
     const value = await result;
     await audit(audited);
-    answer(exchange, value);
+    await answer(exchange, value);
   }
 
   async function readThenHandle(exchange: Exchange, rawQuery: string, params: Params): Promise<void> {

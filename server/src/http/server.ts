@@ -47,18 +47,19 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
   // A request has its place until its answer has left: what a client does not read is memory too.
   const unsent = createUnsentAnswers({
     clock: options.clock,
-    onOut: () => {
+    onOut: ({ context }) => {
       inFlight -= 1;
+      const { held } = context;
+      context.held = undefined;
+      for (const release of held ?? []) release();
     },
   });
-  const respond = createResponder(
-    options.clock,
-    (exchange, status) => {
-      options.onAnswered(exchange, status);
-      unsent.follow(exchange);
-    },
-    () => listener.isClosing(),
-  );
+  const respond = createResponder({
+    clock: options.clock,
+    onAnswered: options.onAnswered,
+    onWritten: unsent.follow,
+    isClosing: () => listener.isClosing(),
+  });
   const bodies = createBodyWaits({
     waitingMax: options.inFlightMax * BODIES_PER_SLOT,
     // Waiting for a slow client is no work: its place is free for others meanwhile.
@@ -115,8 +116,13 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
 
   function fail(exchange: Exchange, error: unknown): void {
     if (isOurFault(error, exchange.context.route)) options.onFault(error, exchange.context.traceId);
-    // An answer that is out cannot be taken back.
-    if (!exchange.response.headersSent) respond.problem(exchange, error);
+    const { response } = exchange;
+    // An answer that is out cannot be taken back; of one that is half out the client must see that it broke off.
+    if (!response.headersSent) respond.problem(exchange, error);
+    else if (!response.writableEnded) {
+      options.onAnswered(exchange, response.statusCode);
+      response.destroy();
+    }
   }
 
   const listener = createListener(options.clock, receive, unsent.look);

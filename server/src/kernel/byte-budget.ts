@@ -10,6 +10,8 @@ export interface ByteBudget {
   /** The same without waiting; undefined when there is none to be had. */
   takeNow(owner: string, bytes: number): Release | undefined;
   readonly taken: () => number;
+  /** How many hold something. */
+  readonly shares: () => number;
   readonly waiting: () => number;
 }
 
@@ -35,6 +37,7 @@ export function createByteBudget(options: ByteBudgetOptions): ByteBudget {
   const byOwner = new Map<string, number>();
   const queue: Waiting[] = [];
   let taken = 0;
+  let shares = 0;
 
   function fitsOwner(owner: string, bytes: number): boolean {
     return (byOwner.get(owner) ?? 0) + bytes <= ownerBytesMax;
@@ -42,12 +45,14 @@ export function createByteBudget(options: ByteBudgetOptions): ByteBudget {
 
   function grant(owner: string, bytes: number): Release {
     taken += bytes;
+    shares += 1;
     byOwner.set(owner, (byOwner.get(owner) ?? 0) + bytes);
     let isHeld = true;
     return () => {
       if (!isHeld) return;
       isHeld = false;
       taken -= bytes;
+      shares -= 1;
       const left = (byOwner.get(owner) ?? bytes) - bytes;
       if (left === 0) byOwner.delete(owner);
       else byOwner.set(owner, left);
@@ -99,6 +104,7 @@ export function createByteBudget(options: ByteBudgetOptions): ByteBudget {
       });
     },
     taken: () => taken,
+    shares: () => shares,
     waiting: () => queue.length,
   };
 }

@@ -9,16 +9,19 @@ import { assert } from '../../kernel/assert.js';
 import type { FieldErrors } from '../../kernel/errors.js';
 import { validationFailed } from '../../kernel/errors.js';
 import type { Json } from '../../kernel/json.js';
+import type { LargeWork } from '../../kernel/large-work.js';
 import { createTurns } from '../../kernel/turns.js';
 import type { Database } from '../../storage/database.js';
 import type { TenantTx } from '../../storage/scope.js';
 import { readNewToken } from './input/new-token.js';
 import { readTokenPatch } from './input/token-patch.js';
 import type { TokenBody } from './schema.js';
+import { isLarge } from './stored/row.js';
 import { granted, isStranger, prepareGranted, presentMatch, subjectOf } from './vault/answer.js';
 import { recordTouched, removeTokens, writeChange } from './vault/change.js';
 import { claimOf, holderOf } from './vault/claims.js';
 import { createDetokenize } from './vault/detokenize.js';
+import { readLarge } from './vault/large-read.js';
 import type { Lists, SearchData } from './vault/list.js';
 import { createLists } from './vault/list.js';
 import { makeTokens } from './vault/make.js';
@@ -37,6 +40,7 @@ export interface TokensOptions {
   readonly opener: Opener;
   readonly expressions: Expressions;
   readonly cursors: Cursors;
+  readonly largeWork: LargeWork;
   readonly tokensPerRequestMax: number;
   readonly fingerprints: Fingerprints;
   readonly searchData: SearchData;
@@ -81,7 +85,11 @@ export function createTokens(options: TokensOptions): Tokens {
     },
 
     async get(principal, act, id) {
-      const token = known(await opener.find(principal.tenantId, id, act.atMs));
+      const found = known(await opener.look(principal.tenantId, id, act.atMs));
+      if (isLarge(found)) {
+        return readLarge(options, principal, act, found, createPresent(options, createBudget, act));
+      }
+      const token = known((await opener.open(principal.tenantId, [found]))[0]);
       const transform = granted(decide(principal, 'token:read', subjectOf(token)));
       await database.write(principal.tenantId, (tx) => recordTouched(tx, act, 'token_retrieved', [token]));
       return createPresent(options, createBudget, act).body(token, transform, act.atMs);
@@ -90,7 +98,7 @@ export function createTokens(options: TokensOptions): Tokens {
     async update(principal, act, id, body) {
       const patch = checked((errors) => readTokenPatch(body, { path: '', nowMs: act.atMs }, errors));
       // Tried first outside the change, so that a refusal does not undo a batch others are in.
-      const seen = known(await opener.find(principal.tenantId, id, act.atMs));
+      const seen = known(await opener.find(principal.tenantId, id, act));
       const common = await prepareFor(options, principal, act);
       const refusals = createRefusals(database, act);
       const apply = (current: OpenRow) => {
@@ -128,7 +136,7 @@ export function createTokens(options: TokensOptions): Tokens {
 
     async delete(principal, act, id) {
       const allow = (token: OpenRow) => granted(decide(principal, 'token:delete', subjectOf(token)));
-      allow(known(await opener.find(principal.tenantId, id, act.atMs)));
+      allow(known(await opener.find(principal.tenantId, id, act)));
       await change(principal, id, async (tx) => {
         const token = known(await opener.lock(tx, id, act.atMs));
         allow(token);

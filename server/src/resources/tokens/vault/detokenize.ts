@@ -32,7 +32,7 @@ export function createDetokenize(options: DetokenizeOptions) {
   const { database, opener, expressions } = options;
 
   async function findAll(principal: Principal, act: Act, ids: readonly string[]): Promise<OpenRow[]> {
-    const found = await Promise.all(ids.map((id) => opener.find(principal.tenantId, id, act.atMs)));
+    const found = await Promise.all(ids.map((id) => opener.find(principal.tenantId, id, act)));
     const unknown = ids.filter((_, n) => found[n] === undefined);
     if (unknown.length > 0) {
       throw new AppError('unknown_token', `There are no tokens with these ids: ${unknown.join(', ')}.`);
