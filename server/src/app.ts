@@ -143,6 +143,7 @@ export function createApp(options: AppOptions): App {
     trustedProxies: config.trustedProxies,
     rateCounter: rateCounting.counter,
     inFlightMax: config.requestsInFlightMax,
+    largeWork,
     routes: [...tenantRoutes, ...operatorRoutes({ version: VERSION, checkReady: readiness.check }, tenantRoutes)],
     authenticate: createAuthenticate({
       database,
@@ -176,7 +177,14 @@ export function createApp(options: AppOptions): App {
       log.main.warn({ job: name, err: error, ...adviceOn(error) }, 'job failed, will try again'),
   });
 
-  addGauges(metrics, { server, jobs, database, remembered: credentialMemory.size, isHearing: changes.isHearing });
+  addGauges(metrics, {
+    server,
+    jobs,
+    database,
+    largeWork,
+    remembered: credentialMemory.size,
+    isHearing: changes.isHearing,
+  });
   const runningJobs = jobs;
   return {
     http: server,

@@ -4,9 +4,11 @@ import type { Principal } from '../access/principal.js';
 import type { Act } from '../audit/entry.js';
 import type { Clock } from '../kernel/clock.js';
 import { AppError } from '../kernel/errors.js';
+import type { LargeWork } from '../kernel/large-work.js';
 import { Secret } from '../kernel/secret.js';
 import { createAnswerer } from './answer.js';
-import { BODY_BYTES_MAX, readJsonBody } from './body.js';
+import { BODY_BYTES_MAX, jsonOf, readBody } from './body.js';
+import { shareFor } from './body-share.js';
 import type { BodyWaits } from './body-waits.js';
 import type { RequestContext, Turn } from './context.js';
 import type { Keep, KeyedRequest, RunOnce } from './idempotency.js';
@@ -23,6 +25,7 @@ export interface PrepareOptions {
   /** Writes the entries of full auditing; resolves once they are durable. Undefined when auditing is standard. */
   readonly auditRequest: AuditRequest | undefined;
   readonly bodies: BodyWaits;
+  readonly largeWork: Pick<LargeWork, 'bytes'>;
   readonly runOnce: RunOnce;
   readonly onUnauthenticated: (context: RequestContext, error: AppError) => void;
   /** Told of every failure that is ours, with its inside story. */
@@ -102,7 +105,21 @@ export function prepareRoute(route: RouteRecord, options: PrepareOptions, respon
 
   async function readThenHandle(exchange: Exchange, rawQuery: string, params: Params): Promise<void> {
     const { request, response, context } = exchange;
-    const body = await options.bodies.during(context.limitKey, () => readJsonBody(request, response, bodyBytesMax));
+    const { bodies, largeWork } = options;
+    let held = 0;
+    const count = (bytes: number): void => {
+      bodies.hold(context.limitKey, bytes);
+      held += bytes;
+    };
+    let body: unknown;
+    try {
+      const bytes = await bodies.during(context.limitKey, () => readBody(request, response, bodyBytesMax, count));
+      const share = shareFor(largeWork.bytes, context.principal?.tenantId ?? '', request.method, bytes);
+      if (share) context.held = [await share];
+      body = jsonOf(request, bytes);
+    } finally {
+      bodies.release(context.limitKey, held);
+    }
     await handle(exchange, rawQuery, params, read.body(body));
   }
 
