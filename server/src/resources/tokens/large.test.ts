@@ -175,7 +175,7 @@ describe('large tokens', () => {
 
   it('503 with Retry-After when a tenant has its share of memory; others are served, and it is again later', async () => {
     await makeLarge(PAGE_TOKENS);
-    const clients = await Promise.all(Array.from({ length: 42 }, () => askRaw('/tokens?size=100')));
+    const clients = await Promise.all(Array.from({ length: 48 }, () => askRaw('/tokens?size=100')));
     await eventually('as many wait as may', () =>
       /^strongroom_large_requests_waiting 32$/m.test(root.app.metrics.render()),
     );
