@@ -217,4 +217,52 @@ describe('large tokens', () => {
     assert.deepEqual([many.status, many.json.code], [413, 'payload_too_large']);
     assert.equal((await entriesOf('Token matched by deduplication')).length, 1);
   });
+
+  it('200 for expressions on more large tokens than are open at once, each with its entry', async () => {
+    const ids = Array.from({ length: 12 }, (_, n) => `part-${n}`);
+    for (const id of ids) await vault.make({ id, data: { text: large('t'), end: `end of ${id}` } });
+    await vault.make({ id: 'small', data: { end: 'end of small' } });
+    const endOf = (id: string) => `{{ ${id} | json: "$.end" }}`;
+    const ends = ids.map(endOf);
+    const body = { ends, again: [...ends].reverse(), small: endOf('small'), both: `${ends[0]}, ${ends[1]}` };
+    const { status, json, text } = await vault.send('POST', '/detokenize', body);
+    assert.equal(status, 200, text);
+    const expected = ids.map((id) => `end of ${id}`);
+    assert.deepEqual(json, {
+      ends: expected,
+      again: [...expected].reverse(),
+      small: 'end of small',
+      both: 'end of part-0, end of part-1',
+    });
+    assert.deepEqual((await entriesOf('Token detokenized')).sort(), [...ids, 'small'].sort());
+  });
+
+  it('403 before any expression is looked at, when one of many large tokens is out of reach', async () => {
+    const ids = await makeLarge(6);
+    const hidden = await vault.make({ id: 'hidden', data: large('h'), containers: ['/pci/'] });
+    const key = await vault.keyWith([rule('reveal', '/general/')]);
+    const body = [...ids.map((id) => `{{ ${id} | no_such_filter }}`), `{{ ${hidden.id} }}`];
+    const { status, json } = await vault.send('POST', '/detokenize', body, { key });
+    assert.deepEqual([status, json.code], [403, 'access_denied']);
+    assert.equal((await entriesOf('Token opened, request refused')).length, 0);
+  });
+
+  it('400 with an entry for each token when an expression on large tokens fails', async () => {
+    const ids = await makeLarge(3);
+    const body = ids.map((id) => `{{ ${id} | json: "$.x" | divided_by: 0 }}`);
+    const { status, json } = await vault.send('POST', '/detokenize', body);
+    assert.deepEqual([status, json.code], [400, 'invalid_expression']);
+    assert.deepEqual((await entriesOf('Token opened, request refused')).sort(), [...ids].sort());
+  });
+
+  it('400 for an expression whose tokens are too large to be open together', async () => {
+    const ids = await makeLarge(6);
+    const { status, json } = await vault.send(
+      'POST',
+      '/detokenize',
+      ids.map((id) => `{{ ${id} | slice: 0 }}`).join(''),
+    );
+    assert.deepEqual([status, json.code], [400, 'invalid_expression']);
+    assert.match(json.detail, /4194304 bytes/);
+  });
 });

@@ -2,11 +2,11 @@ import { byteaArray, int4Array, textArray, timestampArray, uuidArray } from '../
 import type { Bulk } from '../../storage/bulk.js';
 import { bulkWrite } from '../../storage/bulk.js';
 import { Overtaken } from '../../storage/faults.js';
-import type { SystemTx, TenantTx } from '../../storage/scope.js';
+import type { TenantTx } from '../../storage/scope.js';
 import type { Value } from '../../storage/statement.js';
 import { statement } from '../../storage/statement.js';
 import type { BareRow, FoundRow, SentRow, TokenRow } from './stored/row.js';
-import { BARE_COLUMNS, isLarge, received, SENT_COLUMNS, sentColumnsWithin, TOKEN_COLUMNS } from './stored/row.js';
+import { isLarge, received, SENT_COLUMNS, sentColumnsWithin, TOKEN_COLUMNS } from './stored/row.js';
 import { splitTerms } from './stored/terms.js';
 
 /** Where a bulk statement stands when several are due: claims, tokens, what hangs on them, then looking. */
@@ -65,6 +65,10 @@ function findTokens(name: string, lock: string, columns: string): Bulk<TokenKey,
 const SMALL_COLUMNS = sentColumnsWithin(String(SHARED_BYTES_MAX));
 
 export const FIND_TOKENS = findTokens('find_tokens', '', SMALL_COLUMNS);
+
+/** What a caller who looks for many tokens brings along of each. */
+const BRIEF_BYTES_MAX = 4_096;
+export const FIND_MANY_TOKENS = findTokens('find_many_tokens', '', sentColumnsWithin(String(BRIEF_BYTES_MAX)));
 
 /** Finds them and keeps others from changing them until the transaction ends. */
 export const LOCK_TOKENS = findTokens('lock_tokens', 'FOR UPDATE', SMALL_COLUMNS);
@@ -355,60 +359,4 @@ export async function deleteTokens(tx: TenantTx, rows: readonly BareRow[]): Prom
   const own = rows.map((row) => ({ ...row }));
   const deleted = await tx.gather(DELETE_TOKENS, own);
   if (!own.every((row) => deleted.has(row))) throw overtaken();
-}
-
-/** What is over: the whole token, or only a card's verification code. */
-export type Due = 'expires_at' | 'cvc_expires_at';
-
-const TENANTS_WITH_DUE = {
-  expires_at: tenantsWithDue('expires_at'),
-  cvc_expires_at: tenantsWithDue('cvc_expires_at'),
-};
-
-function tenantsWithDue(column: Due) {
-  return statement<{ tenant_id: string }>(
-    `find_tenants_by_${column}`,
-    `SELECT DISTINCT due.tenant_id
-     FROM (SELECT t.tenant_id FROM tokens AS t JOIN tenants AS n ON n.id = t.tenant_id AND n.deleted_at IS NULL
-           WHERE t.${column} <= $1 ORDER BY t.${column} LIMIT $2) AS due`,
-  );
-}
-
-/** Tenants that have something due, as far as the first rows tell. */
-export async function findTenantsWithDue(tx: SystemTx, due: Due, nowMs: number, limit: number): Promise<string[]> {
-  const rows = await tx.run(TENANTS_WITH_DUE[due], [new Date(nowMs), limit]);
-  return rows.map((row) => row.tenant_id);
-}
-
-/** A token with the containers of its group: enough to take it away without opening it. */
-export type GroupedRow = BareRow & { readonly containers: string[] | null };
-
-const GROUPED_COLUMNS = `${BARE_COLUMNS}, (SELECT g.containers FROM token_groups AS g
-                               WHERE g.tenant_id = $1 AND g.group_id = t.group_id LIMIT 1) AS containers`;
-
-const LOCK_DUE = { expires_at: lockDue('expires_at'), cvc_expires_at: lockDue('cvc_expires_at') };
-
-function lockDue(column: Due) {
-  return statement<GroupedRow>(
-    `lock_tokens_by_${column}`,
-    `SELECT ${GROUPED_COLUMNS}
-     FROM tokens AS t WHERE t.tenant_id = $1 AND t.${column} <= $2
-     ORDER BY t.${column}, t.id LIMIT $3 FOR UPDATE OF t SKIP LOCKED`,
-  );
-}
-
-/** Due tokens of one tenant, with their containers, kept from others until the transaction ends. */
-export async function lockDueTokens(tx: TenantTx, due: Due, nowMs: number, limit: number): Promise<GroupedRow[]> {
-  return tx.run(LOCK_DUE[due], [tx.tenantId, new Date(nowMs), limit]);
-}
-
-const LOCK_EXPIRED = statement<GroupedRow>(
-  'lock_expired_tokens',
-  `SELECT ${GROUPED_COLUMNS} FROM tokens AS t
-   WHERE t.tenant_id = $1 AND t.id = ANY ($2::text[]) AND t.expires_at <= $3 ORDER BY t.id FOR UPDATE OF t`,
-);
-
-/** Those of the given tokens whose time is over, kept from others until the transaction ends. */
-export async function lockExpiredTokens(tx: TenantTx, ids: readonly string[], nowMs: number): Promise<GroupedRow[]> {
-  return tx.run(LOCK_EXPIRED, [tx.tenantId, ids, new Date(nowMs)]);
 }

@@ -4,7 +4,7 @@ import { recordAll } from '../../../audit/record.js';
 import type { TenantTx } from '../../../storage/scope.js';
 import type { ActiveToken } from '../../reports/index.js';
 import { countUsage } from '../../reports/index.js';
-import type { GroupedRow } from '../queries.js';
+import type { GroupedRow } from '../due-queries.js';
 import { deleteTerms, deleteTokens, insertTerms, releaseClaim, updateToken } from '../queries.js';
 import type { TokenContent } from '../stored/content.js';
 import { claimScopeOf, isMaskedAlike } from '../stored/match.js';

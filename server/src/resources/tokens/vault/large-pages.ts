@@ -19,7 +19,7 @@ export const FREE_BYTES_MAX = 65_536;
 /** From here on a page is sent in pieces of this size, or of one token where that is larger. */
 export const PIECE_BYTES_MAX = 524_288;
 /** What is held of a piece: the records, the text, and what is on its way to the client. */
-const PIECE_TIMES = 3;
+export const PIECE_TIMES = 3;
 
 export interface LargePagesOptions {
   readonly database: Database;
@@ -103,4 +103,13 @@ function countWithin(rows: readonly FoundRow[]): number {
     return bytes > PIECE_BYTES_MAX;
   });
   return at === -1 ? rows.length : Math.max(1, at);
+}
+
+/** All of them, in pieces. */
+export function piecesOf(rows: readonly FoundRow[]): FoundRow[][] {
+  const pieces: FoundRow[][] = [];
+  for (let at = 0; at < rows.length; at += pieces.at(-1)?.length ?? 1) {
+    pieces.push(rows.slice(at, at + countWithin(rows.slice(at))));
+  }
+  return pieces;
 }

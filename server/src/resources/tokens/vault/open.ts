@@ -8,7 +8,7 @@ import type { LargeWork } from '../../../kernel/large-work.js';
 import { createLargeWork } from '../../../kernel/large-work.js';
 import type { Database } from '../../../storage/database.js';
 import type { TenantTx } from '../../../storage/scope.js';
-import { FIND_TOKENS, findWholeTokens, LOCK_TOKENS } from '../queries.js';
+import { FIND_MANY_TOKENS, FIND_TOKENS, findWholeTokens, LOCK_TOKENS } from '../queries.js';
 import type { TokenContent } from '../stored/content.js';
 import type { BareRow, FoundRow, TokenRow } from '../stored/row.js';
 import { isLarge, sealedBytesOf } from '../stored/row.js';
@@ -31,6 +31,8 @@ export interface Opener {
   openIntact(tenantId: string, rows: readonly TokenRow[]): Promise<OpenRow[]>;
   /** The row as it is now; undefined for one that is unknown, deleted or expired, all alike. */
   look(tenantId: string, id: string, nowMs: number): Promise<FoundRow | undefined>;
+  /** The same for one of many: less of a record comes along. */
+  lookBriefly(tenantId: string, id: string, nowMs: number): Promise<FoundRow | undefined>;
   /** The same opened. A large one waits for room, which the act has until its answer is out. */
   find(tenantId: string, id: string, act: Pick<Act, 'atMs' | 'holder'>): Promise<OpenRow | undefined>;
   /** Opens rows inside a change, in their order. Large ones take room, or it is 503: a change cannot wait for it. */
@@ -86,11 +88,14 @@ export function createOpener(options: {
     throw storageUnavailable(new Error('a stored token was changed outside the product'));
   }
 
-  async function look(tenantId: string, id: string, nowMs: number): Promise<FoundRow | undefined> {
-    const key = { tenantId, id };
-    const row = (await database.find(tenantId, FIND_TOKENS, key)).get(key);
-    return row === undefined || isExpired(row, nowMs) ? undefined : row;
-  }
+  const lookBy =
+    (find: typeof FIND_TOKENS): Opener['look'] =>
+    async (tenantId, id, nowMs) => {
+      const key = { tenantId, id };
+      const row = (await database.find(tenantId, find, key)).get(key);
+      return row === undefined || isExpired(row, nowMs) ? undefined : row;
+    };
+  const look = lookBy(FIND_TOKENS);
 
   /** In the order of the rows that were asked for. */
   async function readWhole(tenantId: string, rows: readonly FoundRow[], nowMs: number): Promise<TokenRow[]> {
@@ -125,6 +130,7 @@ export function createOpener(options: {
     open,
     openIntact,
     look,
+    lookBriefly: lookBy(FIND_MANY_TOKENS),
     openPaced,
     async find(tenantId, id, act) {
       const row = await look(tenantId, id, act.atMs);
