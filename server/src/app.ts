@@ -14,6 +14,7 @@ import { createHttpServer } from './http/server.js';
 import type { JobRunner, Turn } from './jobs/runner.js';
 import { startJobs } from './jobs/runner.js';
 import type { Clock } from './kernel/clock.js';
+import { createLargeWork } from './kernel/large-work.js';
 import type { AskToCount } from './limits/asking-counter.js';
 import { addGauges, adviceOn, observers, readinessObserver } from './observers.js';
 import { createRateCounting } from './rate-counting.js';
@@ -105,14 +106,17 @@ export function createApp(options: AppOptions): App {
       log.security.error({ event: 'integrity_fault', ...story }, 'stored rights were altered'),
   };
   const expressions = createExpressions();
+  const largeWork = createLargeWork({ clock, isContended: () => server.inFlight() > largeWork.requests() });
   const opener = createOpener({
     database,
+    largeWork,
     keyring: keyStore.keyring,
     onIntegrityFault: (story) =>
       log.security.error({ event: 'integrity_fault', ...story }, 'a stored token was altered'),
   });
   const tenantRoutes = tenantApiRoutes({
     opener,
+    largeWork,
     expressions,
     tokensPerRequestMax: config.tokensPerRequestMax,
     fingerprints: config.fingerprints,
@@ -139,6 +143,7 @@ export function createApp(options: AppOptions): App {
     trustedProxies: config.trustedProxies,
     rateCounter: rateCounting.counter,
     inFlightMax: config.requestsInFlightMax,
+    largeWork,
     routes: [...tenantRoutes, ...operatorRoutes({ version: VERSION, checkReady: readiness.check }, tenantRoutes)],
     authenticate: createAuthenticate({
       database,
@@ -172,7 +177,14 @@ export function createApp(options: AppOptions): App {
       log.main.warn({ job: name, err: error, ...adviceOn(error) }, 'job failed, will try again'),
   });
 
-  addGauges(metrics, { server, jobs, database, remembered: credentialMemory.size, isHearing: changes.isHearing });
+  addGauges(metrics, {
+    server,
+    jobs,
+    database,
+    largeWork,
+    remembered: credentialMemory.size,
+    isHearing: changes.isHearing,
+  });
   const runningJobs = jobs;
   return {
     http: server,

@@ -3,6 +3,7 @@ import type { ReadinessOptions } from './http/readiness.js';
 import type { HttpServer, HttpServerOptions } from './http/server.js';
 import type { JobRunner } from './jobs/runner.js';
 import type { Clock } from './kernel/clock.js';
+import type { LargeWork } from './kernel/large-work.js';
 import { isNameLost, NAME_LOST_ADVICE } from './storage/faults.js';
 import type { Metrics } from './telemetry/metrics.js';
 import type { ProcessLog } from './telemetry/process-log.js';
@@ -74,15 +75,19 @@ interface Gauged {
   readonly server: HttpServer;
   readonly jobs: JobRunner;
   readonly database: Core['database'];
+  readonly largeWork: LargeWork;
   readonly remembered: () => number;
   readonly isHearing: () => boolean;
 }
 
-export function addGauges(metrics: Metrics, { server, jobs, database, remembered, isHearing }: Gauged): void {
+export function addGauges(metrics: Metrics, gauged: Gauged): void {
+  const { server, jobs, database, largeWork, remembered, isHearing } = gauged;
   const gauge = (name: string, help: string, read: () => number, type: 'gauge' | 'counter' = 'gauge'): void =>
     metrics.addGauge({ name: `strongroom_${name}`, help, type, read });
   gauge('http_requests_in_flight', 'Requests being worked on.', server.inFlight);
   gauge('http_bodies_waiting', 'Requests whose body is still on its way.', server.bodiesWaiting);
+  gauge('large_bytes_held', 'Memory set aside for requests on large values.', largeWork.bytes.taken);
+  gauge('large_requests_waiting', 'Requests on large values that wait for memory.', largeWork.bytes.waiting);
   gauge('writes_pending', 'Changes waiting for their commit.', database.writesPending);
   gauge('credentials_remembered', 'API keys answered from memory.', remembered);
   gauge('changes_heard', '1 while changes of other processes are heard.', () => (isHearing() ? 1 : 0));

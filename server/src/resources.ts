@@ -2,6 +2,7 @@ import type { SystemKeys } from './crypto/system-keys.js';
 import type { Expressions } from './expressions/expressions.js';
 import { createCursors } from './http/cursor.js';
 import type { RouteRecord } from './http/route.js';
+import type { LargeWork } from './kernel/large-work.js';
 import { applicationTemplateRoutes } from './resources/application-templates/index.js';
 import type { AccessHooks } from './resources/applications/index.js';
 import { applicationRoutes, createApplications } from './resources/applications/index.js';
@@ -26,6 +27,7 @@ export interface ResourceOptions {
   readonly tokensPerRequestMax: number;
   readonly fingerprints: Fingerprints;
   readonly searchData: SearchData;
+  readonly largeWork: LargeWork;
 }
 
 /** Every resource of the tenant API, one line each. */

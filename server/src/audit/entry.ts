@@ -15,12 +15,19 @@ export interface Shown {
   readonly expiresAtMs: number | undefined;
 }
 
+/** Whoever answers: gives back what it holds once the answer is out. */
+export interface Holder {
+  held: (() => void)[] | undefined;
+}
+
 /** One act: who, when, from where. It goes with a request from the first hook to the log entry. */
 export interface Act {
   readonly actor: Actor | undefined;
   readonly atMs: number;
   readonly sourceAddress: string | undefined;
   readonly traceId: string | undefined;
+  /** Undefined where nobody waits for an answer. */
+  readonly holder?: Holder | undefined;
   /**
    * Under an idempotency key: stores the answer's body in the transaction of its effect. A change calls it last, with
    * the very value it returns to the route. A read has nothing to keep.
@@ -41,4 +48,14 @@ export interface Entry {
 /** An act of the operator's own, from the command line. */
 export function operatorAct(atMs: number): Act {
   return { actor: undefined, atMs, sourceAddress: undefined, traceId: undefined };
+}
+
+/** Gives something back once the answer is out; at once where there is none. */
+export function releaseWhenAnswered({ holder }: Pick<Act, 'holder'>, release: () => void): void {
+  if (holder === undefined) {
+    release();
+    return;
+  }
+  holder.held ??= [];
+  holder.held.push(release);
 }

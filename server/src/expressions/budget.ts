@@ -23,6 +23,8 @@ export interface Budget {
   /** True the first time a text is asked about. Reading a template is paid for once in a request. */
   isNew(text: string): boolean;
   unitsLeft(): number;
+  /** Bytes of results so far. */
+  bytesEmitted(): number;
   /** Sizes of arrays and objects already measured in this request. Data does not change while it is read. */
   readonly sizes: Map<object, number>;
   readonly readCosts: Map<object, number>;
@@ -70,6 +72,7 @@ export function createBudget(unitsMax = FUEL_UNITS_MAX, outputBytesMax = OUTPUT_
     },
     isExhausted: () => units < 0,
     unitsLeft: () => units,
+    bytesEmitted: () => outputBytesMax - bytes,
     get sizes() {
       sizes ??= new Map();
       return sizes;

@@ -57,6 +57,27 @@ describe('bodies that are held back', () => {
     });
   });
 
+  it('503 for bodies that are held back at their last byte, once they hold too much; 200 again when they are gone', async () => {
+    const bytes = 1_000_000;
+    const head = ['PUT /tenants/self HTTP/1.1', 'Host: x', `SVC-API-KEY: ${key}`, 'Content-Type: application/json'];
+    const text = `${head.join('\r\n')}\r\nContent-Length: ${bytes + 1}\r\n\r\n${' '.repeat(bytes)}`;
+    const refused: string[] = [];
+    for (let sent = 0; sent < 18; sent += 1) {
+      const socket = connect(app.port, '127.0.0.1', () => socket.write(text));
+      socket.on('data', (chunk) => refused.push(chunk.toString('latin1')));
+      socket.on('error', () => {});
+      held.push(socket);
+    }
+    await eventually('those past 16 MiB are refused', async () => refused.length === 2);
+    for (const answer of refused) assert.match(answer, /^HTTP\/1\.1 503 /);
+    assert.equal((await app.call('PUT', '/tenants/self', { key, body: { name: 'Small' } })).status, 200);
+    for (const socket of held.splice(0)) socket.destroy();
+    await eventually('a large body is read again', async () => {
+      const { status } = await app.call('PUT', '/tenants/self', { key, raw: `{"name":"Large"${' '.repeat(bytes)}}` });
+      return status === 200;
+    });
+  });
+
   it('a stop does not wait for ever for a body that never comes', async () => {
     const stopping = await startTestApp();
     const { key: own } = await stopping.makeTenant();

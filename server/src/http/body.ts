@@ -7,12 +7,23 @@ export const BODY_BYTES_MAX = 1_048_576;
 const MEDIA_TYPE = /^application\/(json|[A-Za-z0-9!#$&^_.+-]+\+json)$/i;
 const PATCH_MEDIA_TYPE = /^application\/(json|merge-patch\+json)$/i;
 
-/** Reads a body to its end. */
-export async function readBody(request: IncomingMessage, response: ServerResponse, bytesMax: number): Promise<Buffer> {
+/** Told of every byte of a body that is more than a little; throws when all bodies together are too much. */
+export type CountBytes = (bytes: number) => void;
+
+/** Up to here a body is not counted: as many such as may wait at once still fit into memory. */
+export const UNCOUNTED_BYTES_MAX = 16_384;
+
+/** Reads the bytes of a body. */
+export function readBody(
+  request: IncomingMessage,
+  response: ServerResponse,
+  bytesMax: number,
+  count: CountBytes,
+): Promise<Buffer> {
   refuseTooLong(request, bytesMax);
   // Whoever asked first is told to go on only now: the rights are known and the length is fine.
   if (request.headers.expect !== undefined) response.writeContinue();
-  return readBytes(request, bytesMax);
+  return readBytes(request, bytesMax, count);
 }
 
 /** What a body says in JSON. Nothing sent is undefined, whatever the content type says. */
@@ -47,18 +58,30 @@ function refuseTooLong(request: IncomingMessage, bytesMax: number): void {
   if (Number(request.headers['content-length'] ?? 0) > bytesMax) throw tooLarge(bytesMax);
 }
 
-function readBytes(request: IncomingMessage, bytesMax: number): Promise<Buffer> {
+function readBytes(request: IncomingMessage, bytesMax: number, count: CountBytes): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
     let length = 0;
+    let counted = 0;
+    const refuse = (error: unknown): void => {
+      chunks.length = 0;
+      length = Infinity;
+      reject(error);
+    };
     request.on('data', (chunk: Buffer) => {
       length += chunk.length;
-      if (length <= bytesMax) {
-        chunks.push(chunk);
+      if (length > bytesMax) {
+        refuse(tooLarge(bytesMax));
         return;
       }
-      chunks.length = 0;
-      reject(tooLarge(bytesMax));
+      chunks.push(chunk);
+      if (length <= UNCOUNTED_BYTES_MAX) return;
+      try {
+        count(length - counted);
+        counted = length;
+      } catch (error) {
+        refuse(error);
+      }
     });
     request.on('end', () => resolve(chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks)));
     request.on('error', (error) => reject(new AppError('malformed_request', 'The body broke off.', { cause: error })));

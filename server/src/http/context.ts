@@ -1,5 +1,5 @@
 import type { Principal } from '../access/principal.js';
-import type { Act } from '../audit/entry.js';
+import type { Act, Holder } from '../audit/entry.js';
 import type { KeptAnswer } from './kept-answer.js';
 import type { OwnHeaders } from './own-headers.js';
 
@@ -11,7 +11,7 @@ export interface Turn {
 }
 
 /** What is known of a request, filled in on its way. */
-export interface RequestContext {
+export interface RequestContext extends Holder {
   readonly traceId: string;
   readonly headers: OwnHeaders;
   readonly sourceAddress: string;

@@ -55,6 +55,7 @@ export function createGate(options: GateOptions): Gate {
         route: 'none',
         principal: undefined,
         turn: undefined,
+        held: undefined,
       };
     },
     count(request, context, pathname) {

@@ -44,12 +44,13 @@ export class Incoming implements RouteRequest<unknown, unknown, unknown> {
   }
 }
 
-export function actOf({ principal, sourceAddress, traceId, turn }: RequestContext, clock: Clock): Act {
+export function actOf(context: RequestContext, clock: Clock): Act {
   return {
-    actor: principal?.actor,
+    actor: context.principal?.actor,
     atMs: clock.nowMs(),
-    sourceAddress,
-    traceId,
-    keepAnswer: turn?.keepAnswer,
+    sourceAddress: context.sourceAddress,
+    traceId: context.traceId,
+    holder: context,
+    keepAnswer: context.turn?.keepAnswer,
   };
 }

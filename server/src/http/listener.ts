@@ -23,7 +23,7 @@ const IDLE_LOOK_MS = 2_000;
 const CLOSE_GRACE_MS = 10_000;
 
 /** The bounds of a connection, and what Node would otherwise answer by itself without a body. */
-export function createListener(clock: Clock, receive: RequestListener): HttpListener {
+export function createListener(clock: Clock, receive: RequestListener, look: () => void): HttpListener {
   const server = createServer(
     {
       maxHeaderSize: HEADER_BYTES_MAX,
@@ -48,7 +48,10 @@ export function createListener(clock: Clock, receive: RequestListener): HttpList
   server.on('clientError', answerClientError);
 
   const idle = watchIdleConnections(server, clock, KEEP_ALIVE_SECONDS * 1_000);
-  const looking = setInterval(() => idle.look(), IDLE_LOOK_MS).unref();
+  const looking = setInterval(() => {
+    idle.look();
+    look();
+  }, IDLE_LOOK_MS).unref();
   const closeIdle = server.closeIdleConnections.bind(server);
   // Closing the server calls it too.
   server.closeIdleConnections = () => idle.sparing(closeIdle);

@@ -5,9 +5,11 @@ import type { Principal } from '../access/principal.js';
 import type { Act } from '../audit/entry.js';
 import type { Clock } from '../kernel/clock.js';
 import { AppError } from '../kernel/errors.js';
+import type { LargeWork } from '../kernel/large-work.js';
 import { Secret } from '../kernel/secret.js';
 import { createAnswerer } from './answer.js';
 import { BODY_BYTES_MAX, parseBody, readBody } from './body.js';
+import { shareFor } from './body-share.js';
 import type { BodyWaits } from './body-waits.js';
 import type { RequestContext, Turn } from './context.js';
 import type { Keep, KeyedRequest, RunOnce } from './idempotency.js';
@@ -24,6 +26,7 @@ export interface PrepareOptions {
   /** Writes the entries of full auditing; resolves once they are durable. Undefined when auditing is standard. */
   readonly auditRequest: AuditRequest | undefined;
   readonly bodies: BodyWaits;
+  readonly largeWork: Pick<LargeWork, 'bytes'>;
   readonly runOnce: RunOnce;
   readonly onUnauthenticated: (context: RequestContext, error: AppError) => void;
   /** Told of every failure that is ours, with its inside story. */
@@ -73,11 +76,11 @@ export function prepareRoute(route: RouteRecord, options: PrepareOptions, respon
   const isKeeping = keepsAnswer(route);
   const isAboutTokens = route.permission.startsWith('token:');
 
-  function answer(exchange: Exchange, value: unknown): void {
+  function answer(exchange: Exchange, value: unknown): void | Promise<void> {
     const kept = exchange.context.turn?.kept;
     // The first answer goes out as it was stored, so that a replay cannot differ from it.
     if (kept) answerer.replay(exchange, kept);
-    else answerer.send(exchange, value);
+    else return answerer.send(exchange, value);
   }
 
   function handle(exchange: Exchange, rawQuery: string, params: Params, body: unknown): void | Promise<void> {
@@ -91,7 +94,7 @@ export function prepareRoute(route: RouteRecord, options: PrepareOptions, respon
       return auditThenAnswer(options.auditRequest, exchange, audited, result);
     }
     if (result instanceof Promise) return result.then((value) => answer(exchange, value));
-    answer(exchange, result);
+    return answer(exchange, result);
   }
 
   async function auditThenAnswer(
@@ -102,15 +105,28 @@ export function prepareRoute(route: RouteRecord, options: PrepareOptions, respon
   ): Promise<void> {
     const value = await result;
     await audit(audited);
-    answer(exchange, value);
+    await answer(exchange, value);
   }
 
   /** A body can take half a minute to come. What was taken from the caller meanwhile it does not have any more. */
   async function receive(exchange: Exchange): Promise<Buffer> {
     const { request, response, context } = exchange;
-    const askedMs = options.clock.monotonicMs();
-    const bytes = await options.bodies.during(context.limitKey, () => readBody(request, response, bodyBytesMax));
-    const isLate = options.clock.monotonicMs() - askedMs > RIGHTS_FRESH_MS;
+    const { bodies, largeWork, clock } = options;
+    const askedMs = clock.monotonicMs();
+    let held = 0;
+    const count = (bytes: number): void => {
+      bodies.hold(context.limitKey, bytes);
+      held += bytes;
+    };
+    let bytes: Buffer;
+    try {
+      bytes = await bodies.during(context.limitKey, () => readBody(request, response, bodyBytesMax, count));
+      const share = shareFor(largeWork.bytes, context.principal?.tenantId ?? '', request.method, bytes);
+      if (share) context.held = [await share];
+    } finally {
+      bodies.release(context.limitKey, held);
+    }
+    const isLate = clock.monotonicMs() - askedMs > RIGHTS_FRESH_MS;
     if (isLate && context.principal !== undefined) {
       context.principal = await identify(exchange);
       authorize(context.principal, route.permission);

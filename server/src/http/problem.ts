@@ -44,14 +44,3 @@ export function problemOf(error: unknown, caller: { readonly traceId: string; re
     body: JSON.stringify(body),
   };
 }
-
-/** Made once: when there is too much to do, each refusal must cost next to nothing. */
-const OVERLOADED = new AppError(
-  'overloaded',
-  'Too many requests are being worked on. Nothing was done; try again shortly.',
-  { headers: { 'Retry-After': '1' } },
-);
-
-export function overloaded(): AppError {
-  return OVERLOADED;
-}

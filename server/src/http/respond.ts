@@ -1,15 +1,19 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Clock } from '../kernel/clock.js';
+import { overloaded } from '../kernel/errors.js';
 import type { RequestContext } from './context.js';
 import { JsonText } from './json-text.js';
+import { writePieces } from './piecewise.js';
 import type { SendPlain } from './plain-answer.js';
 import { createSendPlain, KEPT_OPEN } from './plain-answer.js';
-import { overloaded, problemOf } from './problem.js';
+import { problemOf } from './problem.js';
 
 /** Sends answers. Every request ends in exactly one call of one of these. */
 export interface Responder {
   json(exchange: Exchange, status: number, body: JsonText, extra?: readonly string[]): void;
   empty(exchange: Exchange, status: number, headers: readonly string[]): void;
+  /** Sends what comes, no faster than it is taken. A failure before the first piece is thrown, and can be answered. */
+  pieces(exchange: Exchange, status: number, pieces: AsyncGenerator<Buffer, void, void>): Promise<void>;
   file(exchange: Exchange, headers: readonly string[], content: string | Buffer): void;
   problem(exchange: Exchange, error: unknown): void;
   /** Says that there is too much to do, at as little cost as an answer can have. */
@@ -24,15 +28,25 @@ export interface Exchange {
 
 export type OnAnswered = (exchange: Exchange, status: number) => void;
 
+export interface ResponderOptions {
+  readonly clock: Clock;
+  /** An answer was given. */
+  readonly onAnswered: OnAnswered;
+  /** Something of an answer was written, and may not have left yet. */
+  readonly onWritten: (exchange: Exchange) => void;
+  readonly isClosing: () => boolean;
+}
+
 const ALWAYS = ['Cache-Control', 'no-store', 'X-Content-Type-Options', 'nosniff', 'Access-Control-Allow-Origin', '*'];
 /** Stands for a trace id in an answer that is written beforehand. */
 const TRACE_ID_HERE = 'trace-id';
 const CLOSING = ['Connection', 'close'];
 const JSON_TYPE = ['Content-Type', 'application/json'];
+const NO_PIECE = { done: true, value: undefined } as const;
 const EXPOSED = 'RateLimit, RateLimit-Policy, Retry-After, Location';
 
 /** Headers go out as one flat list in one call: set one by one they would cost as much as the rest of the request. */
-export function createResponder(clock: Clock, onAnswered: OnAnswered, isClosing: () => boolean): Responder {
+export function createResponder({ clock, onAnswered, onWritten, isClosing }: ResponderOptions): Responder {
   const exposedByPrefix = new Map<string, string>();
   const sendJson = createSendPlain(clock, (prefix) => [...alwaysFor(prefix), ...JSON_TYPE]);
 
@@ -57,18 +71,23 @@ export function createResponder(clock: Clock, onAnswered: OnAnswered, isClosing:
     return isClosing() || exchange.context.headers.hasUpgrade || isBodyOutstanding(exchange, status);
   }
 
-  function send(exchange: Exchange, status: number, headers: string[], body: string | Buffer | undefined): void {
+  function writeHead(exchange: Exchange, status: number, headers: string[]): void {
     const { response } = exchange;
-    const bytes = body === undefined ? 0 : Buffer.byteLength(body);
-    if (body !== undefined) headers.push('Content-Length', `${bytes}`);
     // The refusal of a hostile request has said so itself. Only names count: a client may send the word as a value.
     if (!headers.some((text, at) => at % 2 === 0 && text === 'Connection')) {
       headers.push(...(isLast(exchange, status) || !response.shouldKeepAlive ? CLOSING : KEPT_OPEN));
     }
     response.writeHead(status, headers);
+  }
+
+  function send(exchange: Exchange, status: number, headers: string[], body: string | Buffer | undefined): void {
+    const bytes = body === undefined ? 0 : Buffer.byteLength(body);
+    if (body !== undefined) headers.push('Content-Length', `${bytes}`);
+    writeHead(exchange, status, headers);
     // As long in bytes as in characters, it is plain ASCII, which leaves the process without being re-encoded.
-    response.end(body, bytes === body?.length ? 'latin1' : 'utf8');
+    exchange.response.end(body, bytes === body?.length ? 'latin1' : 'utf8');
     onAnswered(exchange, status);
+    onWritten(exchange);
   }
 
   function trySendPlain(send: SendPlain, exchange: Exchange, status: number, body: JsonText): boolean {
@@ -79,6 +98,7 @@ export function createResponder(clock: Clock, onAnswered: OnAnswered, isClosing:
     const { traceId, headers } = context;
     if (!send(response, { status, prefix: headers.prefix, traceId, body: body.text })) return false;
     onAnswered(exchange, status);
+    onWritten(exchange);
     return true;
   }
 
@@ -102,6 +122,20 @@ export function createResponder(clock: Clock, onAnswered: OnAnswered, isClosing:
       headers.push(...JSON_TYPE);
       if (extra) headers.push(...extra);
       send(exchange, status, headers, body.text);
+    },
+    async pieces(exchange, status, pieces) {
+      const { request, response, context } = exchange;
+      const isHead = request.method === 'HEAD';
+      try {
+        const first = isHead ? NO_PIECE : await pieces.next();
+        writeHead(exchange, status, [...headersFor(context), ...JSON_TYPE]);
+        onWritten(exchange);
+        const isWhole = await writePieces(exchange, first, pieces);
+        if (!isWhole) response.destroy();
+        onAnswered(exchange, status);
+      } finally {
+        await pieces.return();
+      }
     },
     empty(exchange, status, extra) {
       // Only a 204 ends without saying so: any other status is given its length, or Node would send chunks of nothing.

@@ -14,6 +14,7 @@ import { createResponder } from './respond.js';
 import type { RouteRecord } from './route.js';
 import { createRouter } from './router.js';
 import { answerUnrouted } from './unrouted.js';
+import { createUnsentAnswers } from './unsent-answers.js';
 
 export interface HttpServerOptions extends GateOptions, Omit<PrepareOptions, 'bodies'> {
   readonly routes: readonly RouteRecord[];
@@ -26,6 +27,8 @@ export interface HttpServer extends HttpListener {
 }
 
 const BODIES_PER_SLOT = 4;
+/** How much of all places one client may hold with answers it does not read. */
+const UNSENT_SHARE_MAX = 0.5;
 /** A busy process is alive and ready: its supervisor must not take it away for being busy. */
 const PROBES = new Set(['/healthz', '/readyz', '/healthz/', '/readyz/']);
 const READINESS_ROUTE = 'GET /readyz';
@@ -41,14 +44,22 @@ const READINESS_ROUTE = 'GET /readyz';
 export function createHttpServer(options: HttpServerOptions): HttpServer {
   let inFlight = 0;
   const gate = createGate(options);
-  const respond = createResponder(
-    options.clock,
-    (exchange, status) => {
+  // A request has its place until its answer has left: what a client does not read is memory too.
+  const unsent = createUnsentAnswers({
+    clock: options.clock,
+    onOut: ({ context }) => {
       inFlight -= 1;
-      options.onAnswered(exchange, status);
+      const { held } = context;
+      context.held = undefined;
+      for (const release of held ?? []) release();
     },
-    () => listener.isClosing(),
-  );
+  });
+  const respond = createResponder({
+    clock: options.clock,
+    onAnswered: options.onAnswered,
+    onWritten: unsent.follow,
+    isClosing: () => listener.isClosing(),
+  });
   const bodies = createBodyWaits({
     waitingMax: options.inFlightMax * BODIES_PER_SLOT,
     // Waiting for a slow client is no work: its place is free for others meanwhile.
@@ -78,7 +89,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
 
   function enter(exchange: Exchange, verdict: Verdict, pathname: string, rawQuery: string): void {
     try {
-      if (verdict.isAllowed && gate.isFull(inFlight) && !PROBES.has(pathname)) {
+      if (verdict.isAllowed && isTooMuch(exchange) && !PROBES.has(pathname)) {
         respond.overloaded(exchange);
         return;
       }
@@ -88,6 +99,11 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
     } catch (error) {
       fail(exchange, error);
     }
+  }
+
+  /** Also for a client that reads none of its answers: it must not use up the places of all others. */
+  function isTooMuch({ context }: Exchange): boolean {
+    return gate.isFull(inFlight) || unsent.countOf(context.limitKey) > options.inFlightMax * UNSENT_SHARE_MAX;
   }
 
   function run(exchange: Exchange, pathname: string, rawQuery: string): void | Promise<void> {
@@ -100,11 +116,16 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
 
   function fail(exchange: Exchange, error: unknown): void {
     if (isOurFault(error, exchange.context.route)) options.onFault(error, exchange.context.traceId);
-    // An answer that is out cannot be taken back.
-    if (!exchange.response.headersSent) respond.problem(exchange, error);
+    const { response } = exchange;
+    // An answer that is out cannot be taken back; of one that is half out the client must see that it broke off.
+    if (!response.headersSent) respond.problem(exchange, error);
+    else if (!response.writableEnded) {
+      options.onAnswered(exchange, response.statusCode);
+      response.destroy();
+    }
   }
 
-  const listener = createListener(options.clock, receive);
+  const listener = createListener(options.clock, receive, unsent.look);
   return { ...listener, inFlight: () => inFlight, bodiesWaiting: bodies.waiting };
 }
 

@@ -88,3 +88,14 @@ export function storageUnavailable(cause: unknown): AppError {
     },
   );
 }
+
+/** Made once: when there is too much to do, each refusal must cost next to nothing. */
+const OVERLOADED = new AppError(
+  'overloaded',
+  'Too many requests are being worked on. Nothing was done; try again shortly.',
+  { headers: { 'Retry-After': '1' } },
+);
+
+export function overloaded(): AppError {
+  return OVERLOADED;
+}

@@ -1,5 +1,6 @@
 import { createExpressions } from '../expressions/expressions.js';
 import type { RouteRecord } from '../http/route.js';
+import { createLargeWork } from '../kernel/large-work.js';
 import { createOpener } from '../resources/tokens/index.js';
 import { tenantApiRoutes } from '../resources.js';
 import type { TestApp } from './test-app.js';
@@ -14,6 +15,7 @@ export function idleRoutes({ database, keyStore }: TestApp): RouteRecord[] {
     tenants: { get: refuse, update: refuse, delete: refuse },
     accessHooks: { forgetAccess: ignore, onSecurity: ignore, onIntegrityFault: ignore },
     includedMonthlyActiveTokens: 0,
+    largeWork: createLargeWork(),
     opener: createOpener({ database, keyring: keyStore.keyring, onIntegrityFault: ignore }),
     expressions: createExpressions(),
     tokensPerRequestMax: 1,

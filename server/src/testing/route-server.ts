@@ -3,6 +3,7 @@ import type { RouteRecord } from '../http/route.js';
 import type { HttpServerOptions } from '../http/server.js';
 import { createHttpServer } from '../http/server.js';
 import { systemClock } from '../kernel/clock.js';
+import { createLargeWork } from '../kernel/large-work.js';
 import { parseTrustedProxies } from '../limits/client-address.js';
 import type { Call } from './http-client.js';
 import { createCaller } from './http-client.js';
@@ -36,6 +37,7 @@ export async function startRouteServer(
     trustedProxies: parseTrustedProxies([]),
     rateCounter: undefined,
     inFlightMax: 100,
+    largeWork: createLargeWork(),
     routes,
     authenticate: () => CALLER,
     auditRequest: undefined,

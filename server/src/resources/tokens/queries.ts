@@ -2,11 +2,11 @@ import { byteaArray, int4Array, textArray, timestampArray, uuidArray } from '../
 import type { Bulk } from '../../storage/bulk.js';
 import { bulkWrite } from '../../storage/bulk.js';
 import { Overtaken } from '../../storage/faults.js';
-import type { SystemTx, TenantTx } from '../../storage/scope.js';
+import type { TenantTx } from '../../storage/scope.js';
 import type { Value } from '../../storage/statement.js';
 import { statement } from '../../storage/statement.js';
-import type { SentRow, TokenRow } from './stored/row.js';
-import { received, SENT_COLUMNS, TOKEN_COLUMNS } from './stored/row.js';
+import type { BareRow, FoundRow, SentRow, TokenRow } from './stored/row.js';
+import { isLarge, received, SENT_COLUMNS, sentColumnsWithin, TOKEN_COLUMNS } from './stored/row.js';
 import { splitTerms } from './stored/terms.js';
 
 /** Where a bulk statement stands when several are due: claims, tokens, what hangs on them, then looking. */
@@ -19,7 +19,7 @@ export interface TokenKey {
 
 /** Tokens found for everybody who asked together; each caller takes its own. */
 export interface FoundTokens {
-  get(key: TokenKey): TokenRow | undefined;
+  get(key: TokenKey): FoundRow | undefined;
 }
 
 /** Ids may hold anything but a few characters; a tenant's id is of one length, so no two keys read alike. */
@@ -42,11 +42,17 @@ function keyColumns(keys: readonly TokenKey[]): Value[] {
 /** A range of one id, in order: only the primary key gives that, whatever the server believes about the table. */
 const BY_KEY = 't.tenant_id = given.tenant_id AND t.id >= given.id AND t.id <= given.id';
 
-function findTokens(name: string, lock: string): Bulk<TokenKey, SentRow, FoundTokens> {
+/**
+ * A record up to this size comes with its row; a larger one has to be asked for. Many callers share a statement, and what
+ * one of them asks for must not hold up the answers of all others, nor fill the memory.
+ */
+export const SHARED_BYTES_MAX = 65_536;
+
+function findTokens(name: string, lock: string, columns: string): Bulk<TokenKey, SentRow, FoundTokens> {
   return {
     statement: statement(
       name,
-      `SELECT ${SENT_COLUMNS} FROM unnest($1::uuid[], $2::text[]) AS given (tenant_id, id)
+      `SELECT ${columns} FROM unnest($1::uuid[], $2::text[]) AS given (tenant_id, id)
        CROSS JOIN LATERAL (SELECT ${TOKEN_COLUMNS} FROM tokens AS t
                            WHERE ${BY_KEY} ORDER BY t.id LIMIT 1 ${lock}) AS t`,
     ),
@@ -56,10 +62,25 @@ function findTokens(name: string, lock: string): Bulk<TokenKey, SentRow, FoundTo
   };
 }
 
-export const FIND_TOKENS = findTokens('find_tokens', '');
+const SMALL_COLUMNS = sentColumnsWithin(String(SHARED_BYTES_MAX));
+
+export const FIND_TOKENS = findTokens('find_tokens', '', SMALL_COLUMNS);
+
+/** What a caller who looks for many tokens brings along of each. */
+const BRIEF_BYTES_MAX = 4_096;
+export const FIND_MANY_TOKENS = findTokens('find_many_tokens', '', sentColumnsWithin(String(BRIEF_BYTES_MAX)));
 
 /** Finds them and keeps others from changing them until the transaction ends. */
-export const LOCK_TOKENS = findTokens('lock_tokens', 'FOR UPDATE');
+export const LOCK_TOKENS = findTokens('lock_tokens', 'FOR UPDATE', SMALL_COLUMNS);
+
+const FIND_WHOLE = findTokens('find_whole_tokens', '', SENT_COLUMNS);
+
+/** These tokens as they are now, however large: the caller has room for them. One that is gone is left out. */
+export async function findWholeTokens(tx: TenantTx, ids: readonly string[]): Promise<TokenRow[]> {
+  const keys = ids.map((id) => ({ tenantId: tx.tenantId, id }));
+  const rows = await tx.run(FIND_WHOLE.statement, FIND_WHOLE.values(keys));
+  return rows.map(received).filter((row) => !isLarge(row));
+}
 
 /** Ids found for everybody who asked together. A token whose time is over stands in nobody's way. */
 export interface FoundIds {
@@ -93,8 +114,8 @@ type RowName = Pick<TokenRow, 'tenant_id' | 'id'>;
  * Callers who share a statement may name the same token. The first of them is the one that is served, so rows are told
  * apart by identity.
  */
-function firstByName(rows: readonly TokenRow[]): Map<string, TokenRow> {
-  const first = new Map<string, TokenRow>();
+function firstByName<Row extends BareRow>(rows: readonly Row[]): Map<string, Row> {
+  const first = new Map<string, Row>();
   for (const row of rows) {
     const name = nameOf(row.tenant_id, row.id);
     if (!first.has(name)) first.set(name, row);
@@ -103,13 +124,13 @@ function firstByName(rows: readonly TokenRow[]): Map<string, TokenRow> {
 }
 
 /** Sorted, so that two transactions take their locks in one order. */
-function firstOfEach(rows: readonly TokenRow[]): TokenRow[] {
+function firstOfEach<Row extends BareRow>(rows: readonly Row[]): Row[] {
   return [...firstByName(rows)].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, row]) => row);
 }
 
-function served(results: readonly RowName[], rows: readonly TokenRow[]): ReadonlySet<TokenRow> {
+function served<Row extends BareRow>(results: readonly RowName[], rows: readonly Row[]): ReadonlySet<Row> {
   const first = firstByName(rows);
-  const found = new Set<TokenRow>();
+  const found = new Set<Row>();
   for (const { tenant_id, id } of results) {
     const row = first.get(nameOf(tenant_id, id));
     if (row) found.add(row);
@@ -339,7 +360,7 @@ function overtaken(): Overtaken {
   return new Overtaken('somebody else changed the token in the same transaction');
 }
 
-const DELETE_TOKENS: Bulk<TokenRow, RowName, ReadonlySet<TokenRow>> = {
+const DELETE_TOKENS: Bulk<BareRow, RowName, ReadonlySet<BareRow>> = {
   statement: statement(
     'delete_tokens',
     `DELETE FROM tokens AS d
@@ -359,65 +380,9 @@ const DELETE_TOKENS: Bulk<TokenRow, RowName, ReadonlySet<TokenRow>> = {
 };
 
 /** Deletes rows as they were read. */
-export async function deleteTokens(tx: TenantTx, rows: readonly TokenRow[]): Promise<void> {
+export async function deleteTokens(tx: TenantTx, rows: readonly BareRow[]): Promise<void> {
   // Who looked together was given the same rows; each caller is to be told apart.
   const own = rows.map((row) => ({ ...row }));
   const deleted = await tx.gather(DELETE_TOKENS, own);
   if (!own.every((row) => deleted.has(row))) throw overtaken();
-}
-
-/** What is over: the whole token, or only a card's verification code. */
-export type Due = 'expires_at' | 'cvc_expires_at';
-
-const TENANTS_WITH_DUE = {
-  expires_at: tenantsWithDue('expires_at'),
-  cvc_expires_at: tenantsWithDue('cvc_expires_at'),
-};
-
-function tenantsWithDue(column: Due) {
-  return statement<{ tenant_id: string }>(
-    `find_tenants_by_${column}`,
-    `SELECT DISTINCT due.tenant_id
-     FROM (SELECT t.tenant_id FROM tokens AS t JOIN tenants AS n ON n.id = t.tenant_id AND n.deleted_at IS NULL
-           WHERE t.${column} <= $1 ORDER BY t.${column} LIMIT $2) AS due`,
-  );
-}
-
-/** Tenants that have something due, as far as the first rows tell. */
-export async function findTenantsWithDue(tx: SystemTx, due: Due, nowMs: number, limit: number): Promise<string[]> {
-  const rows = await tx.run(TENANTS_WITH_DUE[due], [new Date(nowMs), limit]);
-  return rows.map((row) => row.tenant_id);
-}
-
-/** A token with the containers of its group: enough to take it away without opening it. */
-export type GroupedRow = TokenRow & { readonly containers: string[] | null };
-
-const GROUPED_COLUMNS = `${TOKEN_COLUMNS}, (SELECT g.containers FROM token_groups AS g
-                               WHERE g.tenant_id = $1 AND g.group_id = t.group_id LIMIT 1) AS containers`;
-
-const LOCK_DUE = { expires_at: lockDue('expires_at'), cvc_expires_at: lockDue('cvc_expires_at') };
-
-function lockDue(column: Due) {
-  return statement<GroupedRow>(
-    `lock_tokens_by_${column}`,
-    `SELECT ${GROUPED_COLUMNS}
-     FROM tokens AS t WHERE t.tenant_id = $1 AND t.${column} <= $2
-     ORDER BY t.${column}, t.id LIMIT $3 FOR UPDATE OF t SKIP LOCKED`,
-  );
-}
-
-/** Due tokens of one tenant, with their containers, kept from others until the transaction ends. */
-export async function lockDueTokens(tx: TenantTx, due: Due, nowMs: number, limit: number): Promise<GroupedRow[]> {
-  return tx.run(LOCK_DUE[due], [tx.tenantId, new Date(nowMs), limit]);
-}
-
-const LOCK_EXPIRED = statement<GroupedRow>(
-  'lock_expired_tokens',
-  `SELECT ${GROUPED_COLUMNS} FROM tokens AS t
-   WHERE t.tenant_id = $1 AND t.id = ANY ($2::text[]) AND t.expires_at <= $3 ORDER BY t.id FOR UPDATE OF t`,
-);
-
-/** Those of the given tokens whose time is over, kept from others until the transaction ends. */
-export async function lockExpiredTokens(tx: TenantTx, ids: readonly string[], nowMs: number): Promise<GroupedRow[]> {
-  return tx.run(LOCK_EXPIRED, [tx.tenantId, ids, new Date(nowMs)]);
 }

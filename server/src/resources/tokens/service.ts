@@ -9,6 +9,7 @@ import { assert } from '../../kernel/assert.js';
 import type { FieldErrors } from '../../kernel/errors.js';
 import { validationFailed } from '../../kernel/errors.js';
 import type { Json } from '../../kernel/json.js';
+import type { LargeWork } from '../../kernel/large-work.js';
 import { createTurns } from '../../kernel/turns.js';
 import type { Database } from '../../storage/database.js';
 import type { TenantTx } from '../../storage/scope.js';
@@ -16,12 +17,14 @@ import { beforeWriting } from '../../storage/unwritten.js';
 import { readNewToken } from './input/new-token.js';
 import { readTokenPatch } from './input/token-patch.js';
 import type { TokenBody } from './schema.js';
+import { isLarge } from './stored/row.js';
 import { granted, isStranger, prepareGranted, presentMatch, shownIn, subjectOf } from './vault/answer.js';
 import { recordTouched, removeTokens, writeChange } from './vault/change.js';
 import { claimOf, holderOf } from './vault/claims.js';
 import { letIn } from './vault/combination-queries.js';
 import { combinationOf, createCombinations } from './vault/combinations.js';
 import { createDetokenize } from './vault/detokenize.js';
+import { readLarge } from './vault/large-read.js';
 import type { Lists, SearchData } from './vault/list.js';
 import { createLists } from './vault/list.js';
 import { makeTokens } from './vault/make.js';
@@ -41,6 +44,7 @@ export interface TokensOptions {
   readonly opener: Opener;
   readonly expressions: Expressions;
   readonly cursors: Cursors;
+  readonly largeWork: LargeWork;
   readonly tokensPerRequestMax: number;
   readonly fingerprints: Fingerprints;
   readonly searchData: SearchData;
@@ -92,7 +96,11 @@ export function createTokens(options: TokensOptions): Tokens {
     },
 
     async get(principal, act, id) {
-      const token = known(await opener.find(principal.tenantId, id, act.atMs));
+      const found = known(await opener.look(principal.tenantId, id, act.atMs));
+      if (isLarge(found)) {
+        return readLarge(options, principal, act, found, createPresent(options, createBudget, act));
+      }
+      const token = known((await opener.open(principal.tenantId, [found]))[0]);
       const transform = granted(decide(principal, 'token:read', subjectOf(token)));
       await database.write(principal.tenantId, (tx) => recordTouched(tx, act, 'token_retrieved', [token]));
       return createPresent(options, createBudget, act).body(token, transform, act.atMs);
@@ -101,7 +109,7 @@ export function createTokens(options: TokensOptions): Tokens {
     async update(principal, act, id, body) {
       const patch = checked((errors) => readTokenPatch(body, { path: '', nowMs: act.atMs }, errors));
       // Tried first outside the change, so that a refusal does not undo a batch others are in.
-      const seen = known(await opener.find(principal.tenantId, id, act.atMs));
+      const seen = known(await opener.find(principal.tenantId, id, act));
       const common = await prepareFor(options, principal, act);
       const refusals = createRefusals(database, act);
       let admitted: string | undefined;
@@ -147,7 +155,7 @@ export function createTokens(options: TokensOptions): Tokens {
         granted(decide(principal, 'token:delete', subjectOf(token)));
         return token;
       };
-      allow(known(await opener.find(principal.tenantId, id, act.atMs)));
+      allow(known(await opener.find(principal.tenantId, id, act)));
       await change(principal, id, async (tx) => {
         const locked = await opener.lock(tx, id, act.atMs);
         const token = beforeWriting(() => allow(known(locked)));

@@ -7,7 +7,7 @@ import { createFakeClock } from '../../../testing/fake-clock.js';
 import type { TestApp } from '../../../testing/test-app.js';
 import { startTestApp } from '../../../testing/test-app.js';
 import { tieOf } from '../stored/names.js';
-import type { TokenRow } from '../stored/row.js';
+import type { FoundRow } from '../stored/row.js';
 import type { Filters } from './build.js';
 import type { Page } from './list-queries.js';
 import { countTokens, findTokens } from './list-queries.js';
@@ -76,7 +76,7 @@ describe('finding stored tokens', () => {
   });
 
   /** Page and total as the product gives them. */
-  async function ask(wanted: Wanted, page: Page): Promise<{ rows: TokenRow[]; total: number }> {
+  async function ask(wanted: Wanted, page: Page): Promise<{ rows: FoundRow[]; total: number }> {
     return app.database.read(tenantId, async (tx) => {
       const resolved = await resolveAsk(tx, { ...wanted, keys, permission: PERMISSION, readFingerprint, least: LEAST });
       const directory = resolved.directory?.map((group) => ({ ...group, count: group.count * wanted.believed }));
@@ -150,7 +150,7 @@ describe('finding stored tokens', () => {
     const [row] = rows;
     assert.ok(row);
     assert.deepEqual([row.tenant_id, row.id, row.type, row.tie], [tenantId, token.id, token.type, tieOf(token.id)]);
-    assert.deepEqual([row.created_at.getTime(), row.data_version, row.sealed.length], [token.createdAtMs, 1, 32]);
+    assert.deepEqual([row.created_at.getTime(), row.data_version, row.sealed?.length], [token.createdAtMs, 1, 32]);
   });
 
   it('takes whatever is searched for as a value, never as part of a statement', async () => {

@@ -1,8 +1,8 @@
 import { READ_IN_ORDER } from '../../../storage/in-order.js';
 import type { TenantTx } from '../../../storage/scope.js';
 import { statement } from '../../../storage/statement.js';
-import type { SentRow, TokenRow } from '../stored/row.js';
-import { received, SENT_COLUMNS, TOKEN_COLUMNS } from '../stored/row.js';
+import type { FoundRow, SentRow } from '../stored/row.js';
+import { received, sentColumnsWithin, TOKEN_COLUMNS } from '../stored/row.js';
 import type { Condition } from './condition.js';
 import type { Parts, Place } from './found-queries.js';
 import { ORDER, partsOf, tokensFound } from './found-queries.js';
@@ -27,17 +27,21 @@ const KEYS = 't.created_at, t.tie';
 /** Bounds nothing, but keeps the planner from turning many look-ups into one pass over the table. */
 const APART = 'OFFSET 0';
 
+/** What the records of a page that come with their rows hold at most, shared evenly; larger ones stay behind. */
+const PAGE_BYTES_MAX = 524_288;
+
 /** A page of tokens, newest first. */
-export async function findTokens(tx: TenantTx, search: Search & Page): Promise<TokenRow[]> {
+export async function findTokens(tx: TenantTx, search: Search & Page): Promise<FoundRow[]> {
   if (search.condition.kind === 'none') return [];
   const { after, offset = 0, limit } = search;
   const plan = planFor(search.condition, search, limit + offset);
   const parts = partsOf(tx, search.nowMs, plan, after);
   const limitAt = parts.parameters.add(limit, 'bigint');
   const offsetAt = parts.parameters.add(offset, 'bigint');
+  const columns = sentColumnsWithin(parts.parameters.add(Math.floor(PAGE_BYTES_MAX / limit), 'integer'));
   const found = tokensFound(parts, TOKEN_COLUMNS, `${ORDER} LIMIT ${limitAt} + ${offsetAt}`);
   const distinct = parts.isRepeating ? `DISTINCT ON (${KEYS}) ` : '';
-  const text = `SELECT ${distinct}${SENT_COLUMNS} FROM (${found}) AS t ${ORDER} LIMIT ${limitAt} OFFSET ${offsetAt}`;
+  const text = `SELECT ${distinct}${columns} FROM (${found}) AS t ${ORDER} LIMIT ${limitAt} OFFSET ${offsetAt}`;
   const find = statement<SentRow>(nameOf('find_tokens', parts, plan), text);
   const [, rows] = await Promise.all([tx.run(READ_IN_ORDER, []), tx.run(find, parts.parameters.values)]);
   return rows.map(received);

@@ -9,7 +9,7 @@ import { AppError } from '../../../kernel/errors.js';
 import { EXIT, ExitError } from '../../../kernel/exit.js';
 import type { Database } from '../../../storage/database.js';
 import type { TenantTx } from '../../../storage/scope.js';
-import { FIND_TOKENS } from '../queries.js';
+import { FIND_TOKENS, findWholeTokens } from '../queries.js';
 import { hasCvc, withoutCvc } from '../types/cvc.js';
 import { letIn } from '../vault/combination-queries.js';
 import { combinationOf } from '../vault/combinations.js';
@@ -203,7 +203,8 @@ async function sortOut(tx: TenantTx, opener: Opener, tokens: readonly ImportedTo
   const found = await tx.gather(FIND_TOKENS, places);
   const rows = places.map((place) => found.get(place)).filter((row) => row !== undefined);
   const isTaken = new Set(rows.map(({ id }) => id));
-  const there = new Map((await opener.openIntact(tx.tenantId, rows)).map((token) => [token.row.id, token]));
+  const whole = await findWholeTokens(tx, [...isTaken]);
+  const there = new Map((await opener.openIntact(tx.tenantId, whole)).map((token) => [token.row.id, token]));
   for (const token of tokens) {
     const same = there.get(token.row.id);
     if (!isTaken.has(token.row.id)) sorted.fresh.push(token);

@@ -5,22 +5,22 @@ import { emptyAnswersShowing } from '../../../http/idempotency-queries.js';
 import type { TenantTx } from '../../../storage/scope.js';
 import type { ActiveToken } from '../../reports/index.js';
 import { countUsage } from '../../reports/index.js';
-import type { GroupedRow } from '../queries.js';
+import type { GroupedRow } from '../due-queries.js';
 import { deleteTerms, deleteTokens, insertTerms, releaseClaim, updateToken } from '../queries.js';
 import type { TokenContent } from '../stored/content.js';
 import { claimScopeOf, isMaskedAlike } from '../stored/match.js';
-import type { TokenRow } from '../stored/row.js';
+import type { BareRow } from '../stored/row.js';
 import { isTokenType } from '../types/names.js';
 import type { OpenRow } from './open.js';
 
 /** A token as far as counters and log know it. */
 export interface PlacedToken {
-  readonly row: TokenRow;
+  readonly row: BareRow;
   readonly content: Pick<TokenContent, 'type' | 'containers'>;
 }
 
 /** What expires need not be opened: its group says where it was counted. */
-export function placed(row: GroupedRow): PlacedToken {
+export function placed(row: BareRow & Partial<Pick<GroupedRow, 'containers'>>): PlacedToken {
   const type = isTokenType(row.type) ? row.type : 'token';
   return { row, content: { type, containers: row.containers ?? [] } };
 }

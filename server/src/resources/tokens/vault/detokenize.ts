@@ -1,23 +1,29 @@
 import { decide } from '../../../access/decide.js';
 import type { Principal } from '../../../access/principal.js';
 import type { Act } from '../../../audit/entry.js';
+import { releaseWhenAnswered } from '../../../audit/entry.js';
 import type { Budget } from '../../../expressions/budget.js';
 import { createBudget } from '../../../expressions/budget.js';
 import type { Expressions, TokenView } from '../../../expressions/expressions.js';
 import { formatDate } from '../../../kernel/dates.js';
 import { AppError } from '../../../kernel/errors.js';
 import type { Json } from '../../../kernel/json.js';
+import type { LargeWork } from '../../../kernel/large-work.js';
 import type { Database } from '../../../storage/database.js';
 import type { FoundExpression } from '../input/detokenize.js';
 import { findExpressions, rebuildWith } from '../input/detokenize.js';
+import type { FoundRow } from '../stored/row.js';
+import { isLarge, sealedBytesOf } from '../stored/row.js';
 import { granted, subjectOf } from './answer.js';
-import { recordTouched } from './change.js';
+import { placed, recordTouched } from './change.js';
+import { evaluateLarge } from './detokenize-large.js';
+import { FREE_BYTES_MAX, PIECE_BYTES_MAX } from './large-pages.js';
 import type { Opener, OpenRow } from './open.js';
-import { accessDenied } from './open.js';
+import { accessDenied, OPENED_TIMES } from './open.js';
 import type { Fingerprints, Present } from './present.js';
 import { createPresent } from './present.js';
 import { createRefusals } from './refused.js';
-import { tooManyTokens } from './too-many.js';
+import { tooManyTokens, unknownTokens } from './too-many.js';
 
 export interface DetokenizeOptions {
   readonly database: Database;
@@ -25,19 +31,22 @@ export interface DetokenizeOptions {
   readonly expressions: Expressions;
   readonly fingerprints: Fingerprints;
   readonly tokensPerRequestMax: number;
+  readonly largeWork: LargeWork;
 }
+
+/** Above so many tokens each brings less of its record along. */
+const FEW = 8;
 
 /** Puts values in place of expressions: all of them, or none. Nothing leaves before it is in the log. */
 export function createDetokenize(options: DetokenizeOptions) {
   const { database, opener, expressions } = options;
 
-  async function findAll(principal: Principal, act: Act, ids: readonly string[]): Promise<OpenRow[]> {
-    const found = await Promise.all(ids.map((id) => opener.find(principal.tenantId, id, act.atMs)));
+  async function findAll(principal: Principal, act: Act, ids: readonly string[]): Promise<FoundRow[]> {
+    const look = ids.length > FEW ? opener.lookBriefly : opener.look;
+    const found = await Promise.all(ids.map((id) => look(principal.tenantId, id, act.atMs)));
     const unknown = ids.filter((_, n) => found[n] === undefined);
-    if (unknown.length > 0) {
-      throw new AppError('unknown_token', `There are no tokens with these ids: ${unknown.join(', ')}.`);
-    }
-    return found.filter((token) => token !== undefined);
+    if (unknown.length > 0) throw unknownTokens(unknown);
+    return found.filter((row) => row !== undefined);
   }
 
   function viewOf(present: Present, principal: Principal, act: Act, token: OpenRow): TokenView {
@@ -61,16 +70,47 @@ export function createDetokenize(options: DetokenizeOptions) {
   return async function detokenize(principal: Principal, act: Act, body: Json): Promise<Json> {
     const found = findExpressions(body);
     const budget = createBudget();
-    const ids = [...new Set(found.flatMap((expression) => referencesOf(expressions, expression, budget)))];
+    const named = found.map((each) => ({ text: each.text, ids: referencesOf(expressions, each, budget) }));
+    const ids = [...new Set(named.flatMap((each) => each.ids))];
     if (ids.length > options.tokensPerRequestMax) throw tooManyTokens(options.tokensPerRequestMax);
-    const tokens = await findAll(principal, act, ids);
-    const present = createPresent(options, () => budget, act);
-    const views = new Map(tokens.map((token) => [token.row.id, viewOf(present, principal, act, token)]));
+    const rows = await findAll(principal, act, ids);
     const refusals = createRefusals(database, act);
-    const evaluate = (text: string) => expressions.evaluateWithTokens(text, views, budget) ?? null;
+    const present = createPresent(options, () => budget, act);
+    const viewsOf = (tokens: readonly OpenRow[], by = present) =>
+      new Map(tokens.map((token) => [token.row.id, viewOf(by, principal, act, token)]));
+    const noting = <T>(evaluate: () => T): T => refusals.noting(() => namingField(pathOfAll(found), evaluate));
+    const resultOf = (text: string, views: ReadonlyMap<string, TokenView>): Json =>
+      expressions.evaluateWithTokens(text, views, budget) ?? null;
+
+    async function evaluateAll(): Promise<Json[]> {
+      const small = rows.filter((row) => !isLarge(row));
+      const bytes = rows.reduce((sum, row) => sum + sealedBytesOf(row), 0);
+      if (small.length === rows.length && bytes <= PIECE_BYTES_MAX) {
+        if (bytes > FREE_BYTES_MAX) {
+          releaseWhenAnswered(act, await options.largeWork.bytes.take(principal.tenantId, bytes * OPENED_TIMES));
+        }
+        const views = viewsOf(await opener.open(principal.tenantId, small));
+        return noting(() => found.map(({ text }) => resultOf(text, views)));
+      }
+      // Looking at masks before the expressions must not use up what is theirs.
+      const first = createPresent(options, createBudget, act);
+      return evaluateLarge(options, {
+        principal,
+        act,
+        rows,
+        expressions: named,
+        budget,
+        noting,
+        check: (token) => void viewsOf([token], first),
+        viewsOf,
+        evaluate: resultOf,
+      });
+    }
+
+    const tokens = rows.map(placed);
     let values: Json[];
     try {
-      values = refusals.noting(() => namingField(pathOfAll(found), () => found.map(({ text }) => evaluate(text))));
+      values = await evaluateAll();
     } catch (error) {
       throw await refusals.logged(tokens, error);
     }
@@ -83,7 +123,7 @@ export function createDetokenize(options: DetokenizeOptions) {
 }
 
 function referencesOf(expressions: Expressions, { path, text }: FoundExpression, budget: Budget): string[] {
-  return namingField(path, () => expressions.referencesOf(text, budget).map(({ id }) => id));
+  return namingField(path, () => [...new Set(expressions.referencesOf(text, budget).map(({ id }) => id))]);
 }
 
 /** What the tokens hold decides which of several expressions fails, so a refusal does not tell which it was. */

@@ -2,12 +2,15 @@ import { setImmediate } from 'node:timers/promises';
 import { decide } from '../../../access/decide.js';
 import type { Principal } from '../../../access/principal.js';
 import type { Act } from '../../../audit/entry.js';
+import { releaseWhenAnswered } from '../../../audit/entry.js';
 import type { Budget } from '../../../expressions/budget.js';
 import { createBudget } from '../../../expressions/budget.js';
 import type { Expressions } from '../../../expressions/expressions.js';
 import type { CursorScope, Cursors } from '../../../http/cursor.js';
 import type { CursorPagination, OffsetPagination } from '../../../http/pages.js';
 import { cursorPage, offsetPage, PAGE_SIZE_DEFAULT, pageAsked } from '../../../http/pages.js';
+import type { PiecewiseList } from '../../../http/piecewise.js';
+import type { LargeWork } from '../../../kernel/large-work.js';
 import type { Database } from '../../../storage/database.js';
 import type { TenantTx } from '../../../storage/scope.js';
 import type { TokenBody } from '../schema.js';
@@ -19,10 +22,14 @@ import { parseQuery } from '../search/parse.js';
 import type { Ask, Resolved } from '../search/resolve.js';
 import { resolveAsk, resolveAtOnce } from '../search/resolve.js';
 import { fingerprintBytes } from '../stored/fingerprint.js';
-import type { TokenRow } from '../stored/row.js';
+import type { FoundRow } from '../stored/row.js';
+import { isLarge, sealedBytesOf } from '../stored/row.js';
 import { granted, subjectOf } from './answer.js';
 import { recordTouched } from './change.js';
+import type { LargePage } from './large-pages.js';
+import { createLargePages, FREE_BYTES_MAX, PIECE_BYTES_MAX } from './large-pages.js';
 import type { Opener } from './open.js';
+import { OPENED_TIMES } from './open.js';
 import type { Fingerprints } from './present.js';
 import { createPresent } from './present.js';
 
@@ -38,15 +45,8 @@ export type Wanted =
   | { readonly by: 'filters'; readonly filters: Filters }
   | { readonly by: 'query'; readonly query: string };
 
-export interface OffsetList {
-  readonly pagination: OffsetPagination;
-  readonly data: TokenBody[];
-}
-
-export interface CursorList {
-  readonly pagination: CursorPagination;
-  readonly data: TokenBody[];
-}
+/** A page; in pieces where all of it would be too large. */
+export type TokenPage<Pagination> = { readonly pagination: Pagination; readonly data: TokenBody[] } | PiecewiseList;
 
 export interface Lists {
   /** A page by its number, with the exact total. */
@@ -55,14 +55,14 @@ export interface Lists {
     act: Act,
     wanted: Wanted,
     asked: { readonly page?: number; readonly size?: number },
-  ): Promise<OffsetList>;
+  ): Promise<TokenPage<OffsetPagination>>;
   /** A page by cursor; containers include what is below them. */
   following(
     principal: Principal,
     act: Act,
     wanted: Wanted,
     asked: { readonly start?: string; readonly size?: number },
-  ): Promise<CursorList>;
+  ): Promise<TokenPage<CursorPagination>>;
 }
 
 export interface ListsOptions {
@@ -72,11 +72,13 @@ export interface ListsOptions {
   readonly cursors: Cursors;
   readonly fingerprints: Fingerprints;
   readonly searchData: SearchData;
+  readonly largeWork: LargeWork;
 }
 
 export function createLists(options: ListsOptions): Lists {
-  const { database, opener, cursors } = options;
+  const { database, opener, cursors, largeWork } = options;
   const readDirectory = createDirectory();
+  const largePages = createLargePages(options);
 
   const least = {
     fingerprint: options.fingerprints === 'masked' ? 'mask' : 'reveal',
@@ -89,7 +91,7 @@ export function createLists(options: ListsOptions): Lists {
     wanted: Wanted,
     includesChildren: boolean,
     page: Page & { readonly isCounted: boolean },
-  ): Promise<{ readonly rows: TokenRow[]; readonly total: number }> {
+  ): Promise<{ readonly rows: FoundRow[]; readonly total: number }> {
     const search = wanted.by === 'query' ? { query: parseQuery(wanted.query) } : { filters: wanted.filters };
     const keys = await opener.keysOf(principal.tenantId);
     const permission = permissionFor(wanted);
@@ -118,27 +120,45 @@ export function createLists(options: ListsOptions): Lists {
   }
 
   /** Opens and shapes the tokens of a page, and has the log say so before they leave. */
-  async function disclose<T>(
+  async function disclose<Pagination extends object>(
     principal: Principal,
     act: Act,
     wanted: Wanted,
-    rows: readonly TokenRow[],
-    answerOf: (data: TokenBody[]) => T,
-  ): Promise<T> {
+    found: readonly FoundRow[],
+    pagination: Pagination,
+  ): Promise<TokenPage<Pagination>> {
     const permission = permissionFor(wanted);
-    const tokens = await opener.open(principal.tenantId, rows);
-    const data: TokenBody[] = [];
+    const event = wanted.by === 'query' ? 'token_found' : 'token_listed';
     const budgets: Budget[] = [];
     const present = createPresent(options, () => budgetOf(budgets), act);
+    const inPieces = (): Promise<PiecewiseList> => {
+      const presented: LargePage['present'] = (token, transform) => {
+        const body = present.body(token, transform, act.atMs);
+        return { body, maskBytes: budgets.pop()?.bytesEmitted() ?? 0 };
+      };
+      return largePages.send({ principal, act, permission, event, rows: found, pagination, present: presented });
+    };
+    const rows = found.filter((row) => !isLarge(row));
+    if (rows.length < found.length) return inPieces();
+    const bytes = rows.reduce((sum, row) => sum + sealedBytesOf(row), 0);
+    if (bytes > FREE_BYTES_MAX) {
+      releaseWhenAnswered(act, await largeWork.bytes.take(principal.tenantId, bytes * OPENED_TIMES));
+    }
+    const tokens = await opener.open(principal.tenantId, rows);
+    const data: TokenBody[] = [];
+    let maskBytes = 0;
     for (const token of tokens) {
       data.push(present.body(token, granted(decide(principal, permission, subjectOf(token))), act.atMs));
       const budget = budgets.pop();
+      if (budget === undefined) continue;
+      // Masks may make much of little.
+      maskBytes += budget.bytesEmitted();
+      if (maskBytes > PIECE_BYTES_MAX) return inPieces();
       // A dear mask lets other requests in between.
-      if (budget && budget.unitsLeft() < MASK_UNITS_MAX - DEAR_UNITS) await setImmediate();
+      if (budget.unitsLeft() < MASK_UNITS_MAX - DEAR_UNITS) await setImmediate();
     }
-    const answer = answerOf(data);
+    const answer = { pagination, data };
     if (tokens.length > 0) {
-      const event = wanted.by === 'query' ? 'token_found' : 'token_listed';
       await database.write(principal.tenantId, (tx) => recordTouched(tx, act, event, tokens));
     }
     return answer;
@@ -149,7 +169,7 @@ export function createLists(options: ListsOptions): Lists {
       const { page, size, offset } = pageAsked(asked);
       const { rows, total } = await look(principal, act, wanted, false, { offset, limit: size, isCounted: true });
       const pagination = offsetPage({ total, page, size });
-      return disclose(principal, act, wanted, rows, (data) => ({ pagination, data }));
+      return disclose(principal, act, wanted, rows, pagination);
     },
 
     async following(principal, act, wanted, asked) {
@@ -162,7 +182,7 @@ export function createLists(options: ListsOptions): Lists {
       const page = rows.slice(0, size);
       const last = rows.length > size ? page.at(-1) : undefined;
       const next = last && cursors.seal(scope, { atMs: last.created_at.getTime(), id: last.tie });
-      return disclose(principal, act, wanted, page, (data) => ({ pagination: cursorPage(size, next), data }));
+      return disclose(principal, act, wanted, page, cursorPage(size, next));
     },
   };
 }

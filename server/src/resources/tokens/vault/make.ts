@@ -25,8 +25,8 @@ export async function makeTokens(
     tokens.map(({ token }) => token),
   );
   const rows = stored.flatMap((outcome) => (outcome.kind === 'matched' ? [outcome.row] : []));
-  const matched = await opener.open(tx.tenantId, rows);
-  const matches = new Map(matched.map((token) => [token.row, token]));
+  const matched = await opener.openIn(tx, rows, act);
+  const matches = new Map(rows.map((row, n) => [row, matched[n]]));
   // Two that led to the same token are two acts.
   if (matched.length > 0) await recordTouched(tx, act, 'token_matched', matched);
   const present = createPresent(preparation, () => budget, act);

@@ -1,7 +1,7 @@
 import type { Act } from '../../../audit/entry.js';
 import type { Database } from '../../../storage/database.js';
+import type { PlacedToken } from './change.js';
 import { recordTokens } from './change.js';
-import type { OpenRow } from './open.js';
 
 /**
  * Evaluates what a caller wrote on tokens that were opened for it. That it failed tells the caller something about them, so
@@ -21,7 +21,7 @@ export function createRefusals(database: Database, act: Act) {
       }
     },
     /** Gives the failure back, after the log has it if it was noted. */
-    async logged(tokens: readonly OpenRow[], error: unknown): Promise<unknown> {
+    async logged(tokens: readonly PlacedToken[], error: unknown): Promise<unknown> {
       const [first] = tokens;
       if (first === undefined || typeof error !== 'object' || error === null || !failures.has(error)) return error;
       const { tenant_id: tenantId } = first.row;

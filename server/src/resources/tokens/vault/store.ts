@@ -7,8 +7,9 @@ import { Overtaken } from '../../../storage/faults.js';
 import type { TenantTx } from '../../../storage/scope.js';
 import { Unwritten } from '../../../storage/unwritten.js';
 import { countUsage } from '../../reports/index.js';
-import { FIND_TOKENS, insertTerms, insertTokens, lockExpiredTokens, moveClaim } from '../queries.js';
-import type { TokenRow } from '../stored/row.js';
+import { lockExpiredTokens } from '../due-queries.js';
+import { FIND_TOKENS, insertTerms, insertTokens, moveClaim } from '../queries.js';
+import type { BareRow, FoundRow, TokenRow } from '../stored/row.js';
 import { placed, removeTokens } from './change.js';
 import { claimOf, holderOf } from './claims.js';
 import { ownId, settleId } from './new-id.js';
@@ -21,7 +22,7 @@ import { idTaken, isIdChosen } from './taken-ids.js';
 export type Stored =
   | { readonly kind: 'made'; readonly token: PreparedToken }
   /** Deduplication: this one was there already, and nothing was written. */
-  | { readonly kind: 'matched'; readonly row: TokenRow };
+  | { readonly kind: 'matched'; readonly row: FoundRow };
 
 /** So often is an alias made up anew when it is taken; then the token gets an id that cannot be. */
 const ALIAS_ATTEMPTS_MAX = 3;
@@ -60,12 +61,12 @@ export async function storeTokens(
 }
 
 /** The row that has the token's fingerprint. It may be gone by now, or not be there yet: then all of this goes again. */
-function standingFor({ row }: PreparedToken, match: TokenRow | undefined): TokenRow {
+function standingFor({ row }: PreparedToken, match: FoundRow | undefined): FoundRow {
   if (match && isAlike(match, row)) return match;
   throw new Overtaken('the token that stood for a fingerprint does so no longer');
 }
 
-function isAlike(a: TokenRow, b: TokenRow): boolean {
+function isAlike(a: BareRow, b: BareRow): boolean {
   return (
     a.group_id === b.group_id && a.fingerprint !== null && b.fingerprint !== null && a.fingerprint.equals(b.fingerprint)
   );
@@ -165,8 +166,8 @@ async function accompany(tx: TenantTx, act: Act, tokens: readonly PreparedToken[
   ]);
 }
 
-async function findRows(tx: TenantTx, ids: readonly string[]): Promise<Map<string, TokenRow>> {
-  const rows = new Map<string, TokenRow>();
+async function findRows(tx: TenantTx, ids: readonly string[]): Promise<Map<string, FoundRow>> {
+  const rows = new Map<string, FoundRow>();
   if (ids.length === 0) return rows;
   const keys = ids.map((id) => ({ tenantId: tx.tenantId, id }));
   const found = await tx.gather(FIND_TOKENS, keys);

@@ -1,0 +1,145 @@
+import type { Socket } from 'node:net';
+import type { Clock } from '../kernel/clock.js';
+import type { Exchange } from './respond.js';
+
+/** How long a connection may take no byte of an answer that waits for it. */
+export const STALL_MS = 60_000;
+
+/** What answers that wait for their clients may keep in memory, all together. */
+export const UNSENT_BYTES_MAX = 33_554_432;
+
+/** Answers that were given and have not left the process: their clients read slowly, or not at all. */
+export interface UnsentAnswers {
+  /** Has `onOut` called once the answer is out or its connection gone; at once for most, which the system takes whole. */
+  follow(exchange: Exchange): void;
+  /** Closes connections that have taken no byte for too long: to be called now and then. */
+  look(): void;
+  /** How many unsent answers a client has. */
+  countOf(limitKey: string): number;
+}
+
+export interface UnsentOptions {
+  readonly clock: Clock;
+  readonly onOut: (exchange: Exchange) => void;
+  readonly stallMs?: number;
+  readonly bytesMax?: number;
+}
+
+/** A connection with answers that wait for it. */
+interface Followed {
+  readonly socket: Socket;
+  readonly limitKey: string;
+  readonly exchanges: Set<Exchange>;
+  readonly onClose: () => void;
+  /** How many bytes it had taken when it last took any, and when that was seen. */
+  takenBytes: number;
+  atMs: number;
+}
+
+export function createUnsentAnswers(options: UnsentOptions): UnsentAnswers {
+  const { clock, onOut, stallMs = STALL_MS, bytesMax = UNSENT_BYTES_MAX } = options;
+  const connections = new Map<Socket, Followed>();
+  const counts = new Map<string, number>();
+
+  /** One listener a connection: a client may send many requests before it reads an answer. */
+  function followedOn(socket: Socket, limitKey: string): Followed {
+    const known = connections.get(socket);
+    if (known) return known;
+    const made: Followed = {
+      socket,
+      limitKey,
+      exchanges: new Set(),
+      onClose: () => {
+        for (const exchange of made.exchanges) leave(made, exchange);
+      },
+      takenBytes: takenBy(socket),
+      atMs: clock.monotonicMs(),
+    };
+    connections.set(socket, made);
+    socket.once('close', made.onClose);
+    return made;
+  }
+
+  function leave({ socket, exchanges, limitKey, onClose }: Followed, exchange: Exchange): void {
+    if (!exchanges.delete(exchange)) return;
+    if (exchanges.size === 0) {
+      connections.delete(socket);
+      socket.off('close', onClose);
+    }
+    const left = (counts.get(limitKey) ?? 1) - 1;
+    if (left === 0) counts.delete(limitKey);
+    else counts.set(limitKey, left);
+    onOut(exchange);
+  }
+
+  function note(followed: Followed, nowMs: number): void {
+    const takenBytes = takenBy(followed.socket);
+    if (takenBytes === followed.takenBytes && followed.socket.writableLength > 0) return;
+    followed.takenBytes = takenBytes;
+    followed.atMs = nowMs;
+  }
+
+  /** The client that holds most gives up what it has left lying longest. */
+  function makeRoom(): void {
+    const bytesOf = new Map<string, number>();
+    let bytes = 0;
+    for (const followed of connections.values()) {
+      const unsent = unsentOn(followed);
+      bytes += unsent;
+      bytesOf.set(followed.limitKey, (bytesOf.get(followed.limitKey) ?? 0) + unsent);
+    }
+    if (bytes <= bytesMax) return;
+    const nowMs = clock.monotonicMs();
+    for (const followed of connections.values()) note(followed, nowMs);
+    const [most] = [...bytesOf].sort(([, a], [, b]) => b - a);
+    const [victim] = [...connections.values()]
+      .filter(({ limitKey, socket }) => limitKey === most?.[0] && socket.writableLength > 0)
+      .sort((a, b) => a.atMs - b.atMs || unsentOn(b) - unsentOn(a));
+    victim?.socket.destroy();
+  }
+
+  return {
+    follow(exchange) {
+      const { request, response, context } = exchange;
+      const { socket } = request;
+      const isOut = response.writableEnded && response.socket?.writableLength === 0;
+      if (isOut || socket.destroyed) {
+        onOut(exchange);
+        return;
+      }
+      const followed = followedOn(socket, context.limitKey);
+      followed.exchanges.add(exchange);
+      counts.set(followed.limitKey, (counts.get(followed.limitKey) ?? 0) + 1);
+      response.once('close', () => leave(followed, exchange));
+      makeRoom();
+    },
+    look() {
+      const nowMs = clock.monotonicMs();
+      for (const followed of connections.values()) {
+        note(followed, nowMs);
+        if (nowMs - followed.atMs >= stallMs) followed.socket.destroy();
+      }
+    },
+    countOf: (limitKey) => counts.get(limitKey) ?? 0,
+  };
+}
+
+/** What the platform knows of a connection's writes: optional, because a later release may keep it elsewhere. */
+interface Inside {
+  readonly _handle?: { readonly bytesWritten?: number; readonly writeQueueSize?: number } | null;
+}
+
+/** Bytes the system has taken. Without the inside view a long write only counts once all of it is taken. */
+function takenBy(socket: Socket): number {
+  const handle = (socket as unknown as Inside)._handle;
+  if (handle?.bytesWritten === undefined || handle.writeQueueSize === undefined) {
+    return socket.bytesWritten - socket.writableLength;
+  }
+  return handle.bytesWritten - handle.writeQueueSize;
+}
+
+function unsentOn({ exchanges }: Followed): number {
+  let bytes = 0;
+  for (const { response } of exchanges) bytes += response.writableLength;
+  return bytes;
+}
