@@ -6,6 +6,8 @@ import type { VaultTenant } from '../tenants.js';
 export interface Stream {
   readonly requests: readonly string[];
   readonly connections: number;
+  /** By the clock, whether or not answers come; without it each connection sends when it has its answer. */
+  readonly perSecond?: number;
 }
 
 /** What both tenants do. */

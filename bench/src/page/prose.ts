@@ -130,8 +130,8 @@ in the worst second before, and none is refused.`,
     name: 'neighbours',
     title: 'One tenant beside another',
     text: `Two tenants of one process. The neighbour does on two connections what it always does, first alone, which is the floor, and
-then while the other does its worst: 55 clients that each search 200,000 tokens for something no index knows, or 8 that create
-under an id which is taken. On a machine with two cores what the other tenant is still allowed to do takes its share of them.`,
+then while the other does its worst: 55 clients that each search 200,000 tokens for something no index knows, or a
+hundred creates a second under an id which is taken. On a machine with two cores what the other tenant is still allowed to do takes its share of them.`,
   },
   {
     name: 'capacity',

@@ -1,7 +1,8 @@
 import { goalOf } from '../goals.js';
 import type { LoadResult } from '../load/closed.js';
-import { runLoad, runRefusableLoad } from '../load/run.js';
-import type { NeighbourCase, Streams } from '../neighbours/case.js';
+import type { Second } from '../load/open.js';
+import { runLoad, runOpenLoad, runRefusableLoad } from '../load/run.js';
+import type { NeighbourCase, Stream, Streams } from '../neighbours/case.js';
 import { SEARCHES_WITHOUT_INDEX } from '../neighbours/searches.js';
 import { CREATES_WITH_A_TAKEN_ID } from '../neighbours/taken-ids.js';
 import type { Findings } from '../page/results.js';
@@ -58,7 +59,7 @@ async function measureCase({ plan, workshop }: Bench, { prepare }: NeighbourCase
   for (let round = 0; round <= plan.rounds; round += 1) {
     const quiet = await runLoad(workshop, { port: product.port, ...streams.neighbour, seconds: plan.seconds });
     const loud = await runBoth(workshop, product, streams, plan.seconds);
-    answers = answersOf(loud.hostile);
+    answers = loud.answers;
     // The first round only warms up.
     if (round === 0) continue;
     alone.push(quiet);
@@ -73,11 +74,25 @@ async function runBoth(
   { port }: Product,
   { neighbour, hostile }: Streams,
   seconds: number,
-): Promise<{ readonly neighbour: LoadResult; readonly hostile: LoadResult }> {
-  const flood = runRefusableLoad(workshop, { port, ...hostile, seconds: seconds + (2 * LEAD_MS) / 1_000 });
+): Promise<{ readonly neighbour: LoadResult; readonly answers: string }> {
+  const flood = runFlood(workshop, port, hostile, seconds + (2 * LEAD_MS) / 1_000);
   await new Promise((resolve) => setTimeout(resolve, LEAD_MS));
   const result = await runLoad(workshop, { port, ...neighbour, seconds });
-  return { neighbour: result, hostile: await flood };
+  return { neighbour: result, answers: await flood };
+}
+
+/** Gives what it was answered. */
+async function runFlood(
+  workshop: Bench['workshop'],
+  port: number,
+  { perSecond, ...stream }: Stream,
+  seconds: number,
+): Promise<string> {
+  if (perSecond === undefined) return answersOf(await runRefusableLoad(workshop, { port, ...stream, seconds }));
+  const { seconds: tallies } = await runOpenLoad(workshop, { port, ...stream, phases: [{ seconds, perSecond }] });
+  const sum = (pick: (second: Second) => number) => tallies.reduce((total, second) => total + pick(second), 0);
+  const offered = sum((second) => second.offered);
+  return `${offered - sum(({ unsent, lost }) => unsent + lost)} of ${offered} offered`;
 }
 
 function rates(results: readonly LoadResult[]): number[] {

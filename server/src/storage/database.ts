@@ -87,10 +87,14 @@ const QUEUE_OF_TENANT_MAX = QUEUE_MAX / 4;
 const QUEUE_WAIT_MAX_MS = 5_000;
 /** Connections that pages leave to shared reads, and to reads and look-ups by key. */
 const SPARED_CONNECTIONS = SHARED_READS.flightsMax + 1;
-/** One tenant's part of the connections for reads. */
-const TENANT_PART = 1 / 4;
-/** A quarter of the requests that a process works on at once, unless it is told otherwise. */
-const PAGES_OF_TENANT_WAITING_MAX = 64;
+/** One tenant's part of the connections for reads; and of one that searches without an index or the like. */
+const TENANT_PART = 1 / 2;
+const SLOW_TENANT_PART = 1 / 8;
+/** A page takes a few milliseconds. */
+const SLOW_PAGE_MS = 100;
+const SLOW_FOR_MS = 5_000;
+/** Half of the requests that a process works on at once, unless it is told otherwise. */
+const PAGES_OF_TENANT_WAITING_MAX = 128;
 const PAGES_WAIT_MAX_MS = 5_000;
 
 interface Scope {
@@ -200,7 +204,11 @@ export function createDatabase(options: DatabaseOptions): Database {
 
   const turns = createTenantTurns({
     placesMax: Math.max(1, connections.readMax - SPARED_CONNECTIONS),
+    clock: options.clock,
     placesOfTenantMax: Math.max(1, Math.floor(connections.readMax * TENANT_PART)),
+    placesOfSlowMax: Math.max(1, Math.floor(connections.readMax * SLOW_TENANT_PART)),
+    slowMs: SLOW_PAGE_MS,
+    slowForMs: SLOW_FOR_MS,
     waitingOfTenantMax: PAGES_OF_TENANT_WAITING_MAX,
     waitMaxMs: PAGES_WAIT_MAX_MS,
   });

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { afterEach, describe, it, mock } from 'node:test';
+import { createFakeClock } from '../testing/fake-clock.js';
 import { isOverloaded } from '../testing/group-commit-fixture.js';
 import { createTenantTurns } from './tenant-turns.js';
 
@@ -8,9 +9,14 @@ const turn = () => new Promise((resolve) => setImmediate(resolve));
 
 /** Pieces of work that end when the test says so. */
 function createPlaces(options: { placesMax?: number; placesOfTenantMax?: number; waitingOfTenantMax?: number } = {}) {
+  const clock = createFakeClock(0);
   const turns = createTenantTurns({
+    clock,
     placesMax: 3,
     placesOfTenantMax: 2,
+    placesOfSlowMax: 1,
+    slowMs: 100,
+    slowForMs: 5_000,
     waitingOfTenantMax: 10,
     waitMaxMs: WAIT_MAX_MS,
     ...options,
@@ -36,7 +42,7 @@ function createPlaces(options: { placesMax?: number; placesOfTenantMax?: number;
     piece[how]();
     await turn();
   };
-  return { run, names, end };
+  return { clock, run, names, end };
 }
 
 describe('the turns of tenants', () => {
@@ -64,6 +70,35 @@ describe('the turns of tenants', () => {
       await end(next);
     }
     assert.deepEqual(served, ['a1', 'a2', 'b1', 'c1', 'a3', 'b2']);
+    await Promise.all(answers);
+  });
+
+  it('a tenant whose work took long has fewer places, until that is a while ago', async () => {
+    const { clock, run, names, end } = createPlaces();
+    const answers = ['a1', 'a2', 'a3', 'a4', 'b1'].map(run);
+    clock.advance(100);
+    await end('b1');
+    await end('a1');
+    assert.deepEqual(names(), ['a2'], 'it keeps what it holds and gets no more');
+    answers.push(run('b2'), run('b3'));
+    assert.deepEqual(names(), ['a2', 'b2'], 'so did the other take long');
+    await end('a2');
+    assert.deepEqual(names(), ['b2', 'a3']);
+    clock.advance(99);
+    await end('b2');
+    await end('a3');
+    assert.deepEqual(names(), ['b3', 'a4'], 'still remembered');
+    clock.advance(5_000);
+    await end('b3');
+    await end('a4');
+    for (const name of ['c1', 'a5', 'a6']) answers.push(run(name));
+    assert.deepEqual(names(), ['c1', 'a5'], 'those that just ended took long again');
+    clock.advance(1);
+    await end('c1');
+    await end('a5');
+    clock.advance(5_000);
+    assert.deepEqual(names(), ['a6']);
+    for (const name of names()) await end(name);
     await Promise.all(answers);
   });
 

@@ -1,10 +1,16 @@
+import type { Clock } from '../kernel/clock.js';
 import { AppError } from '../kernel/errors.js';
 import type { OfTenant } from './fair-queue.js';
 
 export interface TenantTurnsOptions {
-  /** How many hold a place at once, in all and of one tenant. */
+  readonly clock: Pick<Clock, 'monotonicMs'>;
+  /** How many hold a place at once, in all and of one tenant, and of one whose work took long of late. */
   readonly placesMax: number;
   readonly placesOfTenantMax: number;
+  readonly placesOfSlowMax: number;
+  /** Work that takes so long keeps a processor of the database busy; and for how long that is remembered of a tenant. */
+  readonly slowMs: number;
+  readonly slowForMs: number;
   /** How many of one tenant wait, and how long. */
   readonly waitingOfTenantMax: number;
   readonly waitMaxMs: number;
@@ -21,16 +27,31 @@ interface Waiter extends OfTenant {
 
 /**
  * Places for what may take long: pages, searches, reports. One tenant holds a few of them at most, so that the others find
- * some free, and where all are taken tenants are served in turn. What is over in no time does not pass here.
+ * some free, and where all are taken tenants are served in turn. Places are not all there is to share: whoever searches without
+ * an index keeps a processor busy with each, and gets fewer. What is over in no time does not pass here.
  */
 export function createTenantTurns(options: TenantTurnsOptions): TenantTurns {
-  const { placesMax, placesOfTenantMax, waitingOfTenantMax, waitMaxMs } = options;
+  const { clock, placesMax, waitingOfTenantMax, waitMaxMs } = options;
   const held = new Map<string, number>();
   /** In the order in which the tenants are served next. */
   const waiting = new Map<string, Set<Waiter>>();
+  /** When it is forgotten that a tenant was slow, the first to be forgotten first. */
+  const slowUntilMs = new Map<string, number>();
   let places = 0;
 
-  const isFree = (tenantId: string) => places < placesMax && (held.get(tenantId) ?? 0) < placesOfTenantMax;
+  const shareOf = (tenantId: string) =>
+    slowUntilMs.size > 0 && slowUntilMs.has(tenantId) ? options.placesOfSlowMax : options.placesOfTenantMax;
+  const isFree = (tenantId: string) => places < placesMax && (held.get(tenantId) ?? 0) < shareOf(tenantId);
+
+  function remember(tenantId: string, tookMs: number, nowMs: number): void {
+    for (const [slow, untilMs] of slowUntilMs) {
+      if (untilMs > nowMs) break;
+      slowUntilMs.delete(slow);
+    }
+    if (tookMs < options.slowMs) return;
+    slowUntilMs.delete(tenantId);
+    slowUntilMs.set(tenantId, nowMs + options.slowForMs);
+  }
 
   function take(tenantId: string): void {
     places += 1;
@@ -92,9 +113,12 @@ export function createTenantTurns(options: TenantTurnsOptions): TenantTurns {
       // Whoever comes now goes behind those of its tenant that wait already.
       if (isFree(tenantId) && !waiting.has(tenantId)) take(tenantId);
       else await wait(tenantId);
+      const startedMs = clock.monotonicMs();
       try {
         return await work();
       } finally {
+        const nowMs = clock.monotonicMs();
+        remember(tenantId, nowMs - startedMs, nowMs);
         leave(tenantId);
       }
     },
