@@ -3,6 +3,7 @@ import { measureCapacity } from './parts/capacity.js';
 import { measureGrowth } from './parts/growth.js';
 import { measureHttp } from './parts/http.js';
 import { measureLogs } from './parts/logs.js';
+import { measureMemory } from './parts/memory.js';
 import { measureOverload } from './parts/overload.js';
 import { measureRedis } from './parts/redis.js';
 import { measureServer } from './parts/server.js';
@@ -26,5 +27,6 @@ export const PARTS: Readonly<Record<string, (bench: Bench) => Promise<Findings>>
   server: measureServer,
   redis: measureRedis,
   overload: measureOverload,
+  memory: measureMemory,
   capacity: measureCapacity,
 };
