@@ -6,6 +6,7 @@ import { measureGrowth } from './parts/growth.js';
 import { measureHttp } from './parts/http.js';
 import { measureLogs } from './parts/logs.js';
 import { measureNeighbours } from './parts/neighbours.js';
+import { measureMemory } from './parts/memory.js';
 import { measureOverload } from './parts/overload.js';
 import { measureRedis } from './parts/redis.js';
 import { measureServer } from './parts/server.js';
@@ -31,6 +32,7 @@ export const PARTS: Readonly<Record<string, (bench: Bench) => Promise<Findings>>
   redis: measureRedis,
   overload: measureOverload,
   neighbours: measureNeighbours,
+  memory: measureMemory,
   capacity: measureCapacity,
   builds: measureBuilds,
 };

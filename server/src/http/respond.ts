@@ -130,7 +130,7 @@ export function createResponder({ clock, onAnswered, onWritten, isClosing }: Res
         const first = isHead ? NO_PIECE : await pieces.next();
         writeHead(exchange, status, [...headersFor(context), ...JSON_TYPE]);
         onWritten(exchange);
-        const isWhole = await writePieces(exchange, first, pieces);
+        const isWhole = await writePieces(clock, exchange, first, pieces);
         if (!isWhole) response.destroy();
         onAnswered(exchange, status);
       } finally {

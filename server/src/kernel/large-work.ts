@@ -13,7 +13,7 @@ export interface LargeWork {
   readonly requests: () => number;
 }
 
-const BYTES_MAX = 67_108_864;
+const BYTES_MAX = 50_331_648;
 const TENANT_BYTES_MAX = BYTES_MAX / 2;
 const WAITING_MAX = 64;
 const TENANT_WAITING_MAX = 32;

@@ -157,6 +157,15 @@ describe('large tokens', () => {
     assert.equal(body.data[0]?.data?.length, LARGE_BYTES);
   });
 
+  it('breaks off after five minutes: rights of then are not those of now', async () => {
+    await makeLarge(PAGE_TOKENS);
+    const { read, socket } = await askRaw('/tokens?size=100');
+    await once(socket, 'readable');
+    vault.clock.advance(300_001);
+    assert.equal(bodyOf(await read()), undefined);
+    await eventually('nothing is held', () => /_large_bytes_held 0$/m.test(root.app.metrics.render()));
+  });
+
   it('breaks off when a piece fails, so that nobody takes it for whole, and the operator is told', async () => {
     const ids = await makeLarge(PAGE_TOKENS);
     await root.app.db.owner.query(

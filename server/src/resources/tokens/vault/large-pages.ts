@@ -4,6 +4,7 @@ import type { Principal } from '../../../access/principal.js';
 import type { Act } from '../../../audit/entry.js';
 import { releaseWhenAnswered } from '../../../audit/entry.js';
 import type { EventName } from '../../../audit/events.js';
+import type { WriteItems } from '../../../http/piecewise.js';
 import { PiecewiseList } from '../../../http/piecewise.js';
 import type { LargeWork } from '../../../kernel/large-work.js';
 import type { Database } from '../../../storage/database.js';
@@ -54,20 +55,18 @@ export interface LargePages {
 }
 
 export function createLargePages({ database, opener, largeWork }: LargePagesOptions): LargePages {
-  async function* pieces({ principal, act, permission, rows, present }: LargePage) {
+  async function* pieces({ principal, act, permission, rows, present }: LargePage, write: WriteItems) {
     let left: readonly FoundRow[] = rows;
     while (left.length > 0) {
       const count = countWithin(left);
       const rest = left.slice(count);
-      const { bodies, unused } = await opener.openPaced(principal.tenantId, left.slice(0, count), act.atMs, (tokens) =>
-        presented(tokens),
-      );
-      left = [...unused, ...rest];
-      yield bodies;
+      const piece = await opener.openPaced(principal.tenantId, left.slice(0, count), act.atMs, written);
+      left = [...piece.unused, ...rest];
+      yield piece.text;
     }
 
     /** A mask may make much of little: what would make the piece too large waits for the next one, unopened. */
-    function presented(tokens: readonly OpenRow[]): { bodies: TokenBody[]; unused: readonly TokenRow[] } {
+    function written(tokens: readonly OpenRow[]): { text: Buffer; unused: readonly TokenRow[] } {
       const bodies: TokenBody[] = [];
       let bytes = 0;
       for (const [n, token] of tokens.entries()) {
@@ -76,9 +75,9 @@ export function createLargePages({ database, opener, largeWork }: LargePagesOpti
         const { body, maskBytes } = present(token, transform);
         bodies.push(body);
         bytes += maskBytes;
-        if (bytes > PIECE_BYTES_MAX) return { bodies, unused: tokens.slice(n + 1).map(({ row }) => row) };
+        if (bytes > PIECE_BYTES_MAX) return { text: write(bodies), unused: tokens.slice(n + 1).map(({ row }) => row) };
       }
-      return { bodies, unused: [] };
+      return { text: write(bodies), unused: [] };
     }
   }
 
@@ -90,7 +89,7 @@ export function createLargePages({ database, opener, largeWork }: LargePagesOpti
         releaseWhenAnswered(act, await largeWork.bytes.take(principal.tenantId, largest * PIECE_TIMES));
       }
       await database.write(principal.tenantId, (tx) => recordTouched(tx, act, event, rows.map(placed)));
-      return new PiecewiseList(pagination, pieces(page));
+      return new PiecewiseList(pagination, (write) => pieces(page, write));
     },
   };
 }
