@@ -1,5 +1,8 @@
 import type pg from 'pg';
 
+/** Of a deleted tenant the log stays and nothing else. */
+const OF_LIVING = 'tenant_id IN (SELECT n.id FROM tenants n WHERE n.deleted_at IS NULL)';
+
 /**
  * What holds in the database at every moment, whoever wrote and whatever broke. Each statement finds what contradicts it,
  * as a superuser, past every wall.
@@ -26,7 +29,7 @@ const INVARIANTS: Readonly<Record<string, string>> = {
         SELECT tenant_id, month, count(*) AS n FROM active_tokens GROUP BY 1, 2
         UNION ALL
         SELECT tenant_id, date_trunc('month', created_at AT TIME ZONE 'UTC')::date, count(*) FROM logs
-        WHERE operation = 'create' AND entity_type NOT IN ('tenant', 'application', 'session') GROUP BY 1, 2
+        WHERE ${OF_LIVING} AND operation = 'create' AND entity_type NOT IN ('tenant', 'application', 'session') GROUP BY 1, 2
       ) AS parts GROUP BY 1, 2) AS r USING (tenant_id, month)
     WHERE coalesce(counted, 0) <> coalesce(real, 0)`,
   'a token without exactly one entry of its making': `
@@ -37,7 +40,7 @@ const INVARIANTS: Readonly<Record<string, string>> = {
     WHERE coalesce(l.n, 0) <> 1`,
   'an entry of making without a token or an entry of its end': `
     SELECT l.tenant_id, l.entity_id FROM logs l
-    WHERE l.operation = 'create' AND l.entity_type NOT IN ('tenant', 'application', 'session')
+    WHERE ${OF_LIVING} AND l.operation = 'create' AND l.entity_type NOT IN ('tenant', 'application', 'session')
       AND NOT EXISTS (SELECT FROM tokens t WHERE t.tenant_id = l.tenant_id AND t.id = l.entity_id)
       AND NOT EXISTS (SELECT FROM logs d WHERE d.tenant_id = l.tenant_id AND d.entity_type = l.entity_type
                       AND d.entity_id = l.entity_id AND d.operation = 'delete')`,
