@@ -4,6 +4,7 @@ import { after, before, describe, it } from 'node:test';
 import type { Act } from '../audit/entry.js';
 import { operatorAct } from '../audit/entry.js';
 import { record } from '../audit/record.js';
+import { emptyAnswersShowing } from '../http/idempotency-queries.js';
 import { newId } from '../kernel/ids.js';
 import { addActiveTokens, addToGroups } from '../resources/reports/queries.js';
 import {
@@ -11,13 +12,16 @@ import {
   deleteTerms,
   deleteTokens,
   FIND_IDS,
+  FIND_MANY_TOKENS,
   FIND_TOKENS,
+  findWholeTokens,
   insertTerms,
   insertTokens,
   LOCK_TOKENS,
 } from '../resources/tokens/queries.js';
 import type { TokenRow } from '../resources/tokens/stored/row.js';
 import { setModified } from '../resources/tokens/transfer/transfer-queries.js';
+import { letIn } from '../resources/tokens/vault/combination-queries.js';
 import { createGather } from '../storage/bulk.js';
 import type { TenantTx } from '../storage/scope.js';
 import type { TestApp } from './test-app.js';
@@ -85,6 +89,14 @@ const CASES: Readonly<Record<string, Case>> = {
     kinds: key,
     run: (tx, odd) => tx.gather(FIND_TOKENS, [{ tenantId: tx.tenantId, id: newId(), ...odd }]),
   },
+  FIND_MANY_TOKENS: {
+    kinds: key,
+    run: (tx, odd) => tx.gather(FIND_MANY_TOKENS, [{ tenantId: tx.tenantId, id: newId(), ...odd }]),
+  },
+  FIND_WHOLE: {
+    kinds: { id: 'text' },
+    run: (tx, odd) => findWholeTokens(tx, [{ id: newId(), ...odd }.id]),
+  },
   FIND_IDS: {
     kinds: key,
     run: (tx, odd) => tx.gather(FIND_IDS, [{ tenantId: tx.tenantId, id: newId(), ...odd }]),
@@ -140,6 +152,14 @@ const CASES: Readonly<Record<string, Case>> = {
       const { month = '2030-01-01', tokenId = newId() } = odd as { month?: string; tokenId?: string };
       return addActiveTokens(tx, month, [tokenId, undefined]);
     },
+  },
+  LET_IN: {
+    kinds: { groupId: 'uuid', type: 'text', containers: 'text' },
+    run: (tx, odd) => letIn(tx, [{ groupId: newId(), type: 'token', containers: ['/x/'], ...odd }], true),
+  },
+  EMPTY_ANSWERS: {
+    kinds: { name: 'uuid' },
+    run: (tx, odd) => emptyAnswersShowing(tx, [{ name: newId(), ...odd }.name]),
   },
   INSERT_LOGS: {
     kinds: {
@@ -247,17 +267,17 @@ function shown(value: unknown): string {
   return value instanceof Error ? String(value) : (JSON.stringify(value) ?? String(value)).slice(0, 200);
 }
 
-/** By its use: nothing shares a statement but through these two. */
+/** Whatever is declared as one, made by `bulkWrite`, or made by a function that is declared to make one. */
 function bulksOfSource(): string[] {
   const root = new URL('../../src/', import.meta.url);
-  const files = readdirSync(root, { recursive: true, encoding: 'utf8' }).filter((name) =>
-    /(?<!\.test)\.ts$/.test(name),
-  );
-  const names = files.flatMap((name) => {
-    const text = readFileSync(new URL(name, root), 'utf8');
-    return [...text.matchAll(/\.gather\(\s*(\w+)|(?:database|store)\.find\(\s*[\w.]+,\s*(\w+)/g)].map(
-      ([, a, b]) => a ?? b ?? '',
-    );
-  });
-  return [...new Set(names)].sort();
+  const names = readdirSync(root, { recursive: true, encoding: 'utf8' })
+    .filter((name) => name.endsWith('.ts') && !name.endsWith('.test.ts'))
+    .flatMap((name) => {
+      const text = readFileSync(new URL(name, root), 'utf8');
+      const makers = [...text.matchAll(/function (\w+)\([^)]*\): Bulk</g)].map(([, maker]) => maker);
+      const made = ['bulkWrite', ...makers].join('|');
+      const pattern = new RegExp(`^(?:export )?const (\\w+)(?:: Bulk<| = (?:${made})[<(])`, 'gm');
+      return [...text.matchAll(pattern)].map(([, bulk]) => bulk ?? '');
+    });
+  return names.sort();
 }
