@@ -1,7 +1,8 @@
--- A token stands for another one only where both are seen by the same rules: same containers, same mask, same end. Type and
--- containers are in group_id and the end in expires_at; of the sealed mask this is a keyed hash, empty for the type's own.
+-- A token stands for another one only where both are seen by the same rules and compared by the same expression: same
+-- containers, mask, end and fingerprint expression. Type and containers are in group_id and the end in expires_at; of the
+-- sealed mask and expression this is a keyed hash, empty for the type's own.
 -- Tokens from before have none: whoever is led to one opens it and compares.
-ALTER TABLE tokens ADD COLUMN mask_digest bytea;
+ALTER TABLE tokens ADD COLUMN match_digest bytea;
 
 -- Where a fingerprint is claimed: containers, mask and end as one fixed-size name. Claims from before are in no such place and
 -- are not looked at; the tokens themselves are.
@@ -13,7 +14,7 @@ DROP FUNCTION claim_fingerprint(uuid, text, bytea, text, timestamptz);
 
 -- Says which token stands for a fingerprint in a scope: the one given, or one that was there before. Whoever comes second
 -- waits for the first to commit. A claim made in this very transaction holds although its token is not written yet.
--- is_sure is false for a token whose mask is not known here.
+-- is_sure is false for a token whose mask and expression are not known here.
 CREATE FUNCTION claim_fingerprint(
   for_tenant uuid, for_type text, for_fingerprint bytea, for_scope uuid, for_group uuid, for_mask bytea,
   for_expiry timestamptz, new_token text, at timestamptz, OUT holder text, OUT is_sure boolean
@@ -35,14 +36,14 @@ BEGIN
     -- Given up in between: try again to be first.
     CONTINUE WHEN NOT FOUND;
     IF is_own THEN
-      is_sure := NOT EXISTS (SELECT FROM tokens t WHERE t.tenant_id = for_tenant AND t.id = holder AND t.mask_digest IS NULL);
+      is_sure := NOT EXISTS (SELECT FROM tokens t WHERE t.tenant_id = for_tenant AND t.id = holder AND t.match_digest IS NULL);
       RETURN;
     END IF;
     -- A range of one id, in order, so that only the primary key will do.
-    SELECT t.mask_digest IS NOT NULL INTO is_sure FROM tokens t
+    SELECT t.match_digest IS NOT NULL INTO is_sure FROM tokens t
       WHERE t.tenant_id = for_tenant AND t.id >= holder AND t.id <= holder
         AND t.fingerprint = for_fingerprint AND t.group_id = for_group
-        AND (t.mask_digest IS NULL OR t.mask_digest = for_mask) AND t.expires_at IS NOT DISTINCT FROM for_expiry
+        AND (t.match_digest IS NULL OR t.match_digest = for_mask) AND t.expires_at IS NOT DISTINCT FROM for_expiry
         AND (t.expires_at IS NULL OR t.expires_at > at)
       ORDER BY t.id LIMIT 1;
     IF FOUND THEN
@@ -50,9 +51,9 @@ BEGIN
     END IF;
     EXIT;
   END LOOP;
-  SELECT t.id, t.mask_digest IS NOT NULL INTO holder, is_sure FROM tokens t
+  SELECT t.id, t.match_digest IS NOT NULL INTO holder, is_sure FROM tokens t
     WHERE t.tenant_id = for_tenant AND t.fingerprint >= for_fingerprint AND t.fingerprint <= for_fingerprint
-      AND t.group_id = for_group AND (t.mask_digest IS NULL OR t.mask_digest = for_mask)
+      AND t.group_id = for_group AND (t.match_digest IS NULL OR t.match_digest = for_mask)
       AND t.expires_at IS NOT DISTINCT FROM for_expiry AND (t.expires_at IS NULL OR t.expires_at > at)
     ORDER BY t.fingerprint, t.created_at, t.tie LIMIT 1;
   IF NOT FOUND THEN

@@ -18,6 +18,8 @@ export interface Shown {
 /** Whoever answers: gives back what it holds once the answer is out. */
 export interface Holder {
   held: (() => void)[] | undefined;
+  /** Whether the caller still has what it had when it asked; for answers that take long. */
+  isStillAllowed?: (() => Promise<boolean>) | undefined;
 }
 
 /** One act: who, when, from where. It goes with a request from the first hook to the log entry. */

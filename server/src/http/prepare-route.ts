@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { Authenticate } from '../access/authenticate.js';
 import { authorize } from '../access/authorize.js';
 import { grantsDigest } from '../access/grants.js';
@@ -14,6 +15,7 @@ import type { BodyWaits } from './body-waits.js';
 import type { RequestContext, Turn } from './context.js';
 import type { Keep, KeyedRequest, RunOnce } from './idempotency.js';
 import { actOf, Incoming } from './incoming.js';
+import { PiecewiseList } from './piecewise.js';
 import type { QueryInput } from './read-input.js';
 import { createInputReader } from './read-input.js';
 import type { Exchange, Responder } from './respond.js';
@@ -80,7 +82,13 @@ export function prepareRoute(route: RouteRecord, options: PrepareOptions, respon
     const kept = exchange.context.turn?.kept;
     // The first answer goes out as it was stored, so that a replay cannot differ from it.
     if (kept) answerer.replay(exchange, kept);
-    else return answerer.send(exchange, value);
+    else {
+      const { principal } = exchange.context;
+      if (value instanceof PiecewiseList && principal) {
+        exchange.context.isStillAllowed = () => isStillAllowed(exchange, principal);
+      }
+      return answerer.send(exchange, value);
+    }
   }
 
   function handle(exchange: Exchange, rawQuery: string, params: Params, body: unknown): void | Promise<void> {
@@ -142,6 +150,17 @@ export function prepareRoute(route: RouteRecord, options: PrepareOptions, respon
   ): Promise<void> {
     const bytes = received ?? (await receive(exchange));
     await handle(exchange, rawQuery, params, read.body(parseBody(exchange.request, bytes)));
+  }
+
+  /** The rights a key has are one object while nothing changes; where nothing is remembered, what they say is compared. */
+  async function isStillAllowed(exchange: Exchange, principal: Principal): Promise<boolean> {
+    try {
+      const now = await identify(exchange);
+      return now === principal || isDeepStrictEqual(now, principal);
+    } catch (error) {
+      if (error instanceof AppError && error.status === 401) return false;
+      throw error;
+    }
   }
 
   function admit(exchange: Exchange, rawQuery: string, params: Params, principal: Principal): void | Promise<void> {

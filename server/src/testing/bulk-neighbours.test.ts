@@ -129,14 +129,14 @@ const CASES: Readonly<Record<string, Case>> = {
       type: 'text',
       fingerprint: 'bytes',
       groupId: 'uuid',
-      maskDigest: 'bytes',
+      matchDigest: 'bytes',
       expiresAtMs: 'instant',
       scope: 'uuid',
       tokenId: 'text',
       atMs: 'instant',
     },
     run(tx, odd) {
-      const place = { groupId: newId(), scope: newId(), maskDigest: Buffer.alloc(0), expiresAtMs: null };
+      const place = { groupId: newId(), scope: newId(), matchDigest: Buffer.alloc(0), expiresAtMs: null };
       const claim = { type: 'card', fingerprint: Buffer.alloc(32, 3), ...place, tokenId: newId(), atMs: Date.now() };
       return claimFingerprint(tx, { tenantId: tx.tenantId, ...claim, ...odd });
     },

@@ -52,7 +52,7 @@ describe('a bulk statement in the transaction of A whose row names B', () => {
     'claim a fingerprint': (tx) => {
       const fingerprint = Buffer.alloc(32, 7);
       const { group_id: groupId } = rowOfB;
-      const place = { groupId, scope: groupId, maskDigest: Buffer.alloc(0), expiresAtMs: null };
+      const place = { groupId, scope: groupId, matchDigest: Buffer.alloc(0), expiresAtMs: null };
       return claimFingerprint(tx, {
         tenantId: tx.tenantId,
         type: 'card',

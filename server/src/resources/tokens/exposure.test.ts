@@ -122,6 +122,20 @@ describe('nobody is shown more by changing a token', () => {
     await denied(id, { containers: ['/a/', '/b/'] }, adding);
   });
 
+  it('403 for any move by a public key or a session: what they move, anybody moves', async () => {
+    const { app, tenant } = vault;
+    const { id } = await vault.make({ type: 'card', data: CARD, containers: ['/a/'] });
+    const key = await app.makeKey(tenant.id, 'public', UPDATE, []);
+    const { json } = await app.call('POST', '/sessions', { key });
+    const grant = { nonce: json.nonce, permissions: UPDATE };
+    assert.equal((await vault.send('POST', '/sessions/authorize', grant)).status, 200);
+    for (const stranger of [key, json.session_key]) {
+      await denied(id, { containers: ['/team/'] }, stranger);
+      await denied(id, { containers: null }, stranger);
+      assert.equal((await patch(id, { containers: ['/a/'], metadata: { a: 'b' } }, stranger)).status, 200);
+    }
+  });
+
   it('200 for such a move by a caller who sees the token in the clear already', async () => {
     const { id } = await vault.make({ type: 'card', data: CARD, containers: ['/a/'] });
     const rules = [rule('reveal', '/a/', ['token:search']), rule('reveal', '/b/', ['token:read', 'token:use'], 2)];

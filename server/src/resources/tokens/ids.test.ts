@@ -96,6 +96,13 @@ describe('ids hold no number and no verification code', () => {
     assert.throws(() => settleId(evaluation, '123456{{ 7 }}', subject, ''), AppError);
   });
 
+  it('400 for a change that brings the number into the token whose id holds it', async () => {
+    const { id } = await vault.make({ type: 'card', data: { number: '4000056655665556' }, id: `c-${CARD.number}` });
+    const patch = { data: { number: CARD.number } };
+    const { status, json } = await writesNothing(vault.app, () => vault.send('PATCH', `/tokens/${id}`, patch));
+    assert.deepEqual([status, Object.keys(json.errors)], [400, ['data']]);
+  });
+
   it('400 for white space at an end and for what reads like a whole token in an expression', async () => {
     for (const id of [' abc', 'abc ', '\u00a0abc', 'abc\n', 'token:abc', '{{ "token:abc" }}', '{{ "abc " }}']) {
       await refused({ type: 'token', data: 1, id });

@@ -2,7 +2,17 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { keptRows } from '../../testing/keyed-puts.js';
 import { sweepExpiredTokens } from './index.js';
-import { CARD, HOUR_MS, openVault, PERMISSIONS, pathOf, rule, type Vault, writesNothing } from './vault-fixture.js';
+import {
+  CARD,
+  cardNumber,
+  HOUR_MS,
+  openVault,
+  PERMISSIONS,
+  pathOf,
+  rule,
+  type Vault,
+  writesNothing,
+} from './vault-fixture.js';
 
 const keyed = (key: string) => ({ headers: { 'SVC-IDEMPOTENCY-KEY': key } });
 const MEBIBYTE = 1_048_576;
@@ -103,6 +113,37 @@ describe('a kept answer that shows tokens', () => {
       const before = (await empties()).length;
       await sweepExpiredTokens(vault.sweeping, vault.clock.nowMs());
       assert.equal((await empties()).length, before + 1);
+    });
+
+    it('409 once a token is moved, or has another end, by whoever may', async () => {
+      const key = await vault.keyWith([rule('reveal', '/pci/')]);
+      for (const [name, change] of [
+        ['moved', { containers: ['/locked/'] }],
+        ['ending', { expires_at: new Date(vault.clock.nowMs() + 1_500).toISOString() }],
+      ] as const) {
+        const body = { type: 'card', data: CARD };
+        const first = await vault.send('POST', '/tokens', body, { ...keyed(name), key });
+        assert.equal(first.status, 201);
+        assert.equal((await vault.send('PATCH', pathOf(first.json.id), change)).status, 200);
+        await assertNotKept('/tokens', body, name, key);
+      }
+    });
+
+    it('409 after a deletion that met the create which was led to the token, whichever came first', async () => {
+      await vault.setTenant({ deduplicate_tokens: 'true' });
+      let shown = 0;
+      for (let round = 0; round < 40; round += 1) {
+        const body = { type: 'card', data: { number: cardNumber(5_000 + round) } };
+        const { id } = await vault.make(body);
+        const create = () => vault.send('POST', '/tokens', body, keyed(`race-${round}`));
+        const [made] = await Promise.all([create(), vault.send('DELETE', pathOf(id))]);
+        if (made.json.id !== id) continue;
+        shown += 1;
+        assert.equal((await vault.send('GET', pathOf(id))).status, 404);
+        await assertNotKept('/tokens', body, `race-${round}`);
+      }
+      assert.ok(shown > 0, 'some creates were led to a token that went');
+      await vault.setTenant({ deduplicate_tokens: 'false' });
     });
 
     it('a token of the same id in another tenant takes nothing away', async () => {

@@ -154,6 +154,8 @@ describe('large tokens', () => {
       left,
     );
     assert.equal(body.data.at(-1)?.data, 'changed');
+    const again = (await entriesOf('Token listed')).filter((id) => id === changed);
+    assert.equal(again.length, 2, 'what is shown in place of what was logged is logged as well');
     assert.equal(body.data[0]?.data?.length, LARGE_BYTES);
   });
 
@@ -163,6 +165,24 @@ describe('large tokens', () => {
     await once(socket, 'readable');
     vault.clock.advance(300_001);
     assert.equal(bodyOf(await read()), undefined);
+    await eventually('nothing is held', () => /_large_bytes_held 0$/m.test(root.app.metrics.render()));
+  });
+
+  it('breaks off when the key is revoked or its rules become others while the answer is on its way', async () => {
+    await makeLarge(PAGE_TOKENS);
+    const { app, tenant } = vault;
+    const change = [
+      (id: string) => app.call('DELETE', `/applications/${id}`, { key: tenant.key }),
+      (id: string) =>
+        app.call('PUT', `/applications/${id}`, { key: tenant.key, body: { name: 'n', rules: [rule('mask')] } }),
+    ];
+    for (const act of change) {
+      const { id, key } = await app.makeApplication(tenant.id, 'private', [], [rule('reveal')]);
+      const { read, socket } = await askRaw('/tokens?size=100', key);
+      await once(socket, 'readable');
+      assert.ok((await act(id)).status < 300);
+      assert.equal(bodyOf(await read()), undefined);
+    }
     await eventually('nothing is held', () => /_large_bytes_held 0$/m.test(root.app.metrics.render()));
   });
 

@@ -129,13 +129,60 @@ describe('whom deduplication tells what, and what it takes for the same', () => 
     assert.notEqual((await vault.make(one)).id, first.id, 'and no longer for the one it left');
   });
 
+  it('a token planted under a fingerprint expression of its own stands for nobody’s value', async () => {
+    await fresh({ deduplicate_tokens: 'true' });
+    const [mine, victims] = [
+      { routing_number: '011401533', account_number: '66666666' },
+      { routing_number: '021000021', account_number: '00123456789' },
+    ];
+    const planted = await vault.make(
+      { type: 'bank', data: mine, fingerprint_expression: '00123456789|021000021' },
+      await publicKey(),
+    );
+    const made = await vault.make({ type: 'bank', data: victims });
+    assert.notEqual(made.id, planted.id);
+    assert.deepEqual(made.data, victims);
+    const written = '{{ data.account_number }}|{{ data.routing_number }}';
+    const same = await vault.make({ type: 'bank', data: victims, fingerprint_expression: written });
+    assert.equal(same.id, made.id, 'the expression of the type, written out');
+    const changed = await vault.send('PATCH', pathOf(made.id), {
+      fingerprint_expression: 'x{{ data.account_number }}',
+    });
+    assert.equal(changed.json.id, made.id);
+    assert.notEqual((await vault.make({ type: 'bank', data: victims })).id, made.id);
+  });
+
+  it('a patch that leads to another token is in the log of both', async () => {
+    await fresh({ deduplicate_tokens: 'true' });
+    const [one, two] = [card(), card()];
+    const first = await vault.make(one);
+    const second = await vault.make(two);
+    const { json } = await vault.send('PATCH', pathOf(second.id), { data: one.data });
+    assert.equal(json.id, first.id);
+    for (const { id } of [first, second]) {
+      const messages = (await vault.logOf(id)).map(({ message }) => message);
+      assert.deepEqual(messages, ['Token created', 'Token matched by deduplication']);
+    }
+  });
+
+  it('an id of their own making does not tell strangers of a match; others are led there all the same', async () => {
+    await fresh({ deduplicate_tokens: 'true' });
+    const known = card();
+    const made = await vault.make(known);
+    for (const key of [await publicKey(), await sessionKey()]) {
+      const { id } = await vault.make({ ...known, id: `{{ 'tag-${key.slice(-6)}' }}` }, key);
+      assert.equal(id, `tag-${key.slice(-6)}`);
+    }
+    assert.equal((await vault.make({ ...known, id: "{{ 'tag-own' }}" })).id, made.id);
+  });
+
   it('tokens from before masks were compared: found where the mask is the same, passed by where it is not', async () => {
     await fresh({ deduplicate_tokens: 'true' });
     const { owner } = vault.app.db;
     const [plain, masked] = [card(), card()];
     const old = await vault.make(plain);
     const evil = await vault.make({ ...masked, mask: { number: '{{ data.number }}' } });
-    await owner.query('UPDATE tokens SET mask_digest = NULL WHERE tenant_id = $1', [vault.tenant.id]);
+    await owner.query('UPDATE tokens SET match_digest = NULL WHERE tenant_id = $1', [vault.tenant.id]);
     await owner.query('DELETE FROM token_claims WHERE tenant_id = $1', [vault.tenant.id]);
     assert.equal((await vault.make(plain)).id, old.id);
     const answers = await times(20, () => vault.make(masked));

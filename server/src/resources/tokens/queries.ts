@@ -142,14 +142,14 @@ const INSERT_TOKENS: Bulk<TokenRow, RowName, ReadonlySet<TokenRow>> = {
   statement: statement(
     'insert_tokens',
     `INSERT INTO tokens (tenant_id, id, type, group_id, created_at, tie, created_by, expires_at, cvc_expires_at,
-                         fingerprint, terms, data_version, sealed, mask_digest)
+                         fingerprint, terms, data_version, sealed, match_digest)
      SELECT tenant_id, id, type, group_id, created_at, tie, created_by, expires_at, cvc_expires_at, fingerprint, terms,
-            data_version, sealed, mask_digest
+            data_version, sealed, match_digest
      FROM unnest($1::uuid[], $2::text[], $3::text[], $4::uuid[], $5::timestamptz[], $6::uuid[], $7::uuid[],
                  $8::timestamptz[], $9::timestamptz[], $10::bytea[], $11::bytea[], $12::int[], $13::bytea[],
                  $14::bytea[])
        AS given (tenant_id, id, type, group_id, created_at, tie, created_by, expires_at, cvc_expires_at, fingerprint,
-                 terms, data_version, sealed, mask_digest)
+                 terms, data_version, sealed, match_digest)
      ON CONFLICT DO NOTHING RETURNING tenant_id, id`,
   ),
   order: ORDER.write,
@@ -169,7 +169,7 @@ const INSERT_TOKENS: Bulk<TokenRow, RowName, ReadonlySet<TokenRow>> = {
       byteaArray(rows.map((row) => row.terms)),
       int4Array(rows.map((row) => row.data_version)),
       byteaArray(rows.map((row) => row.sealed)),
-      byteaArray(rows.map((row) => row.mask_digest ?? null)),
+      byteaArray(rows.map((row) => row.match_digest ?? null)),
     ];
   },
   collect: served,
@@ -232,7 +232,7 @@ export interface Claim {
   readonly type: string;
   readonly fingerprint: Buffer;
   readonly groupId: string;
-  readonly maskDigest: Buffer;
+  readonly matchDigest: Buffer;
   readonly expiresAtMs: number | null;
   /** Group, mask and end together. */
   readonly scope: string;
@@ -255,9 +255,9 @@ const CLAIM_FINGERPRINTS: Bulk<Claim, ClaimResult, Map<string, Holder>> = {
     `SELECT given.tenant_id, given.token_id, claimed.holder, claimed.is_sure
      FROM unnest($1::uuid[], $2::text[], $3::bytea[], $4::text[], $5::timestamptz[], $6::uuid[], $7::uuid[], $8::bytea[],
                  $9::timestamptz[])
-       AS given (tenant_id, type, fingerprint, token_id, at, scope, group_id, mask_digest, expires_at)
+       AS given (tenant_id, type, fingerprint, token_id, at, scope, group_id, match_digest, expires_at)
      CROSS JOIN LATERAL claim_fingerprint(given.tenant_id, given.type, given.fingerprint, given.scope, given.group_id,
-                                          given.mask_digest, given.expires_at, given.token_id, given.at) AS claimed`,
+                                          given.match_digest, given.expires_at, given.token_id, given.at) AS claimed`,
   ),
   order: ORDER.claim,
   values: (unsorted) => {
@@ -272,7 +272,7 @@ const CLAIM_FINGERPRINTS: Bulk<Claim, ClaimResult, Map<string, Holder>> = {
       timestampArray(rows.map(({ atMs }) => atMs)),
       uuidArray(rows.map(({ scope }) => scope)),
       uuidArray(rows.map(({ groupId }) => groupId)),
-      byteaArray(rows.map(({ maskDigest }) => maskDigest)),
+      byteaArray(rows.map(({ matchDigest }) => matchDigest)),
       timestampArray(rows.map(({ expiresAtMs }) => expiresAtMs)),
     ];
   },
@@ -330,7 +330,7 @@ export async function releaseClaim(
 const UPDATE_TOKEN = statement<{ id: string }>(
   'update_token',
   `UPDATE tokens AS u SET group_id = $3, modified_by = $4, modified_at = $5, expires_at = $6, cvc_expires_at = $7,
-     fingerprint = $8, terms = $9, data_version = $10, sealed = $11, mask_digest = coalesce($13, u.mask_digest)
+     fingerprint = $8, terms = $9, data_version = $10, sealed = $11, match_digest = coalesce($13, u.match_digest)
    FROM (SELECT t.ctid AS place FROM (SELECT $1::uuid AS tenant_id, $2::text AS id) AS given
          CROSS JOIN LATERAL (SELECT t.ctid FROM tokens AS t WHERE ${BY_KEY} ORDER BY t.id LIMIT 1) AS t) AS found
    WHERE u.tenant_id = $1 AND u.ctid = found.place AND u.data_version = $12 RETURNING u.id`,
@@ -351,7 +351,7 @@ export async function updateToken(tx: TenantTx, before: TokenRow, row: TokenRow)
     row.data_version,
     row.sealed,
     before.data_version,
-    row.mask_digest ?? null,
+    row.match_digest ?? null,
   ]);
   if (updated.length === 0) throw overtaken();
 }

@@ -82,6 +82,21 @@ describe('expressions that fail on tokens that were opened for them', () => {
     assert.equal((await vault.logOf(id)).filter(({ operation }) => operation === 'update').length, 0);
   });
 
+  it('400 for another reason after the caller brought an expression leaves the same entry, so nothing is asked in silence', async () => {
+    const { id } = await vault.make({ type: 'card', data: { number: CARD.number }, metadata: {} });
+    const updater = await vault.keyWith([], ['token:update']);
+    const guess = { data: { number: OTHER.number }, mask: 'x', type: 'token' };
+    assert.equal((await vault.send('PATCH', pathOf(id), guess, { key: updater })).status, 400);
+    const large = {
+      metadata: { a: 'b' },
+      data: { more: 'x'.repeat(900_000) },
+      fingerprint_expression: 'a{{ data.number }}',
+    };
+    const grown = await vault.make({ type: 'card', data: { number: CARD.number, much: 'y'.repeat(900_000) } });
+    assert.equal((await vault.send('PATCH', pathOf(grown.id), large)).status, 400);
+    for (const each of [id, grown.id]) assert.equal((await refusalsOf(each)).length, 1);
+  });
+
   it('503 and nothing told when that entry cannot be written', async () => {
     const { owner } = vault.app.db;
     await owner.query('REVOKE INSERT ON logs FROM strongroom_app');

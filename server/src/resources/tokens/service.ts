@@ -33,7 +33,7 @@ import { known } from './vault/open.js';
 import type { Preparation, TokenSettings } from './vault/prepare.js';
 import type { Fingerprints } from './vault/present.js';
 import { createPresent } from './vault/present.js';
-import { refuseProbing } from './vault/probing.js';
+import { changesExpressions, refuseProbing } from './vault/probing.js';
 import { createRefusals } from './vault/refused.js';
 import { writeUnlessTaken } from './vault/taken-ids.js';
 import { createTokenize } from './vault/tokenize.js';
@@ -119,11 +119,13 @@ export function createTokens(options: TokensOptions): Tokens {
         const containers = [...before.containers, ...after.containers];
         const transform = granted(decideAll(principal, 'token:update', { id, containers }));
         refuseProbing(principal, { id, before, after }, patch);
-        if (Object.keys(faults).length > 0) throw validationFailed(faults);
+        // Whoever wrote an expression learns by these as well what it looked at.
+        const refusing = changesExpressions(before, after) ? refusals.noting : atOnce;
+        refusing(() => refuseFaults(faults));
         // A budget for each try: what a neighbour's failure makes us do again must not lead to another answer.
         const preparation = { ...common, budget: createBudget() };
         const changed = refusals.noting(() => changeToken(preparation, current, after, patch));
-        refuseTooLarge(current, changed.token);
+        refusing(() => refuseTooLarge(current, changed.token));
         return { ...changed, current, transform, present: createPresent(options, () => preparation.budget, act) };
       };
       const applied = async (tx: TenantTx): Promise<TokenBody> => {
@@ -132,7 +134,8 @@ export function createTokens(options: TokensOptions): Tokens {
         const match = isToBeClaimed && !isStranger(principal) ? await matchOf(tx, act, token) : undefined;
         // Changed meanwhile, so that it goes elsewhere than what was asked for: one of the few that privacy stands for.
         if (token.row.group_id !== admitted) await letIn(tx, [combinationOf(token)], isStranger(principal));
-        if (match) await recordTouched(tx, act, 'token_matched', [match]);
+        // Of both: that the addressed one led there tells the caller something about it.
+        if (match) await recordTouched(tx, act, 'token_matched', [match, current]);
         else await writeChange(tx, act, current, token, 'token_updated');
         const answer = match
           ? presentMatch(principal, present, match, act.atMs)
@@ -188,6 +191,7 @@ export function prepareFor(options: TokensOptions, principal: Principal, act: Ac
     settings,
     expressions,
     fingerprints,
+    isStranger: isStranger(principal),
     mayCompare: (containers) => decideAll(principal, 'token:read', { id: '', containers }) === 'reveal',
     budget: createBudget(),
   });
@@ -195,6 +199,14 @@ export function prepareFor(options: TokensOptions, principal: Principal, act: Ac
   const settings = options.settingsOf(tenantId);
   if (!(keys instanceof Promise) && !(settings instanceof Promise)) return build(keys, settings);
   return Promise.all([keys, settings]).then(([known, wishes]) => build(known, wishes));
+}
+
+function refuseFaults(faults: FieldErrors): void {
+  if (Object.keys(faults).length > 0) throw validationFailed(faults);
+}
+
+function atOnce(work: () => void): void {
+  work();
 }
 
 /** Runs a reader that reports faults, and turns them into one 400. */

@@ -25,7 +25,7 @@ const BROKEN = `
                     = (t.tenant_id, t.term, t.created_at, t.tie)) HAVING count(*) > 0
   UNION ALL
   SELECT 'two tokens of one fingerprint', count(*) FROM tokens WHERE id NOT LIKE 'name-%'
-  GROUP BY tenant_id, group_id, fingerprint, mask_digest, expires_at HAVING count(*) > 1
+  GROUP BY tenant_id, group_id, fingerprint, match_digest, expires_at HAVING count(*) > 1
   UNION ALL
   SELECT 'log and table disagree about ' || entity_id, count(*) FROM logs AS l
   WHERE operation IN ('create', 'delete') AND entity_type IN ('token', 'card')

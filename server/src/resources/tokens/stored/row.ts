@@ -16,7 +16,7 @@ export interface TokenRow {
   readonly data_version: number;
   readonly sealed: Buffer;
   /** Written with a fingerprint and never read back: the database alone compares it. */
-  readonly mask_digest?: Buffer | null;
+  readonly match_digest?: Buffer | null;
 }
 
 const NAMES = [

@@ -185,6 +185,7 @@ async function preparationOf(options: ImportOptions, opener: Opener): Promise<Pr
     expressions,
     fingerprints: 'revealed',
     // The operator decides whether an import deduplicates.
+    isStranger: false,
     mayCompare: () => true,
     budget: createBudget(),
   };

@@ -8,7 +8,7 @@ import { countUsage } from '../../reports/index.js';
 import type { GroupedRow } from '../due-queries.js';
 import { deleteTerms, deleteTokens, insertTerms, releaseClaim, updateToken } from '../queries.js';
 import type { TokenContent } from '../stored/content.js';
-import { claimScopeOf, isMaskedAlike } from '../stored/match.js';
+import { claimScopeOf, isMatchedAlike } from '../stored/match.js';
 import type { BareRow } from '../stored/row.js';
 import { isTokenType } from '../types/names.js';
 import type { OpenRow } from './open.js';
@@ -75,6 +75,7 @@ export async function writeChange(
     !hasNewPrint && !standsForSame(before, after) && releaseClaim(tx, before.row, claimScopeOf(after.row)),
     hasMoved && countUsage(tx, act, { differences: [differenceOf(before, -1), differenceOf(after, 1)], active: [] }),
     recordTokens(tx, act, event, [after]),
+    isSeenOtherwise(before, after) && emptyAnswersShowing(tx, [before.row.tie]),
   ]);
 }
 
@@ -99,12 +100,17 @@ export async function removeTokens(
   ]);
 }
 
+/** By other rules, or until another time: what was kept of answers that show it may be too much now. */
+function isSeenOtherwise({ row: before }: OpenRow, { row: after }: OpenRow): boolean {
+  return before.group_id !== after.group_id || before.expires_at?.getTime() !== after.expires_at?.getTime();
+}
+
 /** What is seen by other rules than before no longer stands for what is seen by those. */
 function standsForSame(before: OpenRow, after: OpenRow): boolean {
   return (
     before.row.group_id === after.row.group_id &&
     before.row.expires_at?.getTime() === after.row.expires_at?.getTime() &&
-    isMaskedAlike(before.content, after.content)
+    isMatchedAlike(before.content, after.content)
   );
 }
 

@@ -2,7 +2,7 @@ import type { TenantTx } from '../../../storage/scope.js';
 import type { Claim } from '../queries.js';
 import { claimFingerprint, takeClaim } from '../queries.js';
 import type { TokenContent } from '../stored/content.js';
-import { claimScopeOf, isMaskedAlike, OF_TYPE } from '../stored/match.js';
+import { claimScopeOf, isMatchedAlike, OF_TYPE } from '../stored/match.js';
 import type { TokenRow } from '../stored/row.js';
 import type { OpenRow } from './open.js';
 
@@ -20,7 +20,7 @@ export function claimOf({ row }: Pick<Claiming, 'row'>, tokenId: string, atMs: n
     type: row.type,
     fingerprint: row.fingerprint,
     groupId: row.group_id,
-    maskDigest: row.mask_digest ?? OF_TYPE,
+    matchDigest: row.match_digest ?? OF_TYPE,
     expiresAtMs: row.expires_at?.getTime() ?? null,
     scope: claimScopeOf(row),
     tokenId,
@@ -41,6 +41,6 @@ export async function holderOf(
   const holder = await claimFingerprint(tx, claim);
   if (holder.isSure || holder.id === claim.tokenId) return holder.id;
   const found = await open(holder.id);
-  if (found && isMaskedAlike(found.content, token.content)) return holder.id;
+  if (found && isMatchedAlike(found.content, token.content)) return holder.id;
   return takeClaim(tx, claim, holder.id);
 }

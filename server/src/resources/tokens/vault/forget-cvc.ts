@@ -4,7 +4,8 @@ import type { Expressions } from '../../../expressions/expressions.js';
 import { AppError } from '../../../kernel/errors.js';
 import type { TokenContent } from '../stored/content.js';
 import { sealContent } from '../stored/seal.js';
-import { dataTerm, joinTerms, splitTerms } from '../stored/terms.js';
+import { dataTerm, joinTerms, metadataTerm, splitTerms } from '../stored/terms.js';
+import { TOKEN_TYPE_CATALOGUE } from '../types/catalogue.js';
 import { withoutCvc } from '../types/cvc.js';
 import type { OpenRow } from './open.js';
 
@@ -13,10 +14,10 @@ export function forgetCvc(keys: TenantKeys, expressions: Expressions, { row, con
   const changed: TokenContent = { ...content, data: withoutCvc(content.data) };
   const place = { tenant_id: row.tenant_id, id: row.id, data_version: row.data_version + 1 };
   const evaluate = evaluator(expressions);
-  const lost = lostTerms(keys, evaluate, content, changed);
-  const terms = joinTerms(splitTerms(row.terms).filter((term) => !lost.has(term.toString('hex'))));
+  const left = termsLeft(keys, evaluate, changed);
+  const terms = joinTerms(splitTerms(row.terms).filter((term) => left.has(term.toString('hex'))));
   const print = content.fingerprintExpression;
-  const isPrintLost = print !== undefined && evaluate(print, content) !== evaluate(print, changed);
+  const isPrintLost = print !== undefined && !isSame(evaluate(print, content), evaluate(print, changed));
   const fingerprint = isPrintLost ? null : row.fingerprint;
   return {
     content: changed,
@@ -26,11 +27,11 @@ export function forgetCvc(keys: TenantKeys, expressions: Expressions, { row, con
 
 type ValueOf = (expression: string, content: TokenContent) => unknown;
 
+/** Each with a budget of its own: what one of them costs must not make another look as if it gave nothing. */
 function evaluator(expressions: Expressions): ValueOf {
-  const budget = createBudget();
   return (expression, { data, metadata = {} }) => {
     try {
-      return expressions.evaluate(expression, { data, metadata }, budget);
+      return expressions.evaluate(expression, { data, metadata }, createBudget());
     } catch (error) {
       if (error instanceof AppError) return undefined;
       throw error;
@@ -38,18 +39,20 @@ function evaluator(expressions: Expressions): ValueOf {
   };
 }
 
-/** Terms of indexes that give something else, or nothing, once the code is gone. */
-function lostTerms(
-  keys: TenantKeys,
-  evaluate: ValueOf,
-  before: TokenContent,
-  after: TokenContent,
-): ReadonlySet<string> {
-  const lost = new Set<string>();
-  for (const expression of before.searchIndexes ?? []) {
-    const value = evaluate(expression, before);
-    if (value === undefined || value === null || value === evaluate(expression, after)) continue;
-    lost.add(dataTerm(keys, String(value)).toString('hex'));
-  }
-  return lost;
+/** What gives nothing is like nothing. */
+function isSame(before: unknown, after: unknown): boolean {
+  return before !== undefined && before !== null && before === after;
+}
+
+/** The terms that come out of what is left. Any other may be made of the code. */
+function termsLeft(keys: TenantKeys, evaluate: ValueOf, content: TokenContent): ReadonlySet<string> {
+  const { searchIndexes, metadata = {}, type, data } = content;
+  const values = searchIndexes
+    ? searchIndexes.map((expression) => evaluate(expression, content))
+    : TOKEN_TYPE_CATALOGUE[type].defaultIndexes(data);
+  const terms = values.flatMap((value) =>
+    value === undefined || value === null ? [] : [dataTerm(keys, String(value))],
+  );
+  for (const [key, value] of Object.entries(metadata)) terms.push(metadataTerm(keys, key, value));
+  return new Set(terms.map((term) => term.toString('hex')));
 }

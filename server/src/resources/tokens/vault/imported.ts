@@ -2,7 +2,7 @@ import { createBudget } from '../../../expressions/budget.js';
 import { AppError } from '../../../kernel/errors.js';
 import type { NewToken } from '../input/new-token.js';
 import type { TokenContent } from '../stored/content.js';
-import { maskDigestOf } from '../stored/match.js';
+import { matchDigestOf } from '../stored/match.js';
 import { groupIdOf, tieOf } from '../stored/names.js';
 import { sealContent } from '../stored/seal.js';
 import { hasCvc, withoutCvc } from '../types/cvc.js';
@@ -78,7 +78,7 @@ export function prepareImported(
       fingerprint: print ?? null,
       terms: terms ?? remainingTerms(preparation, content),
       sealed: sealContent(keys, place, content),
-      mask_digest: print === undefined ? null : maskDigestOf(keys, content),
+      match_digest: print === undefined ? null : matchDigestOf(keys, content),
     },
   };
 }

@@ -6,6 +6,7 @@ import { releaseWhenAnswered } from '../../../audit/entry.js';
 import type { EventName } from '../../../audit/events.js';
 import type { WriteItems } from '../../../http/piecewise.js';
 import { PiecewiseList } from '../../../http/piecewise.js';
+import { AppError } from '../../../kernel/errors.js';
 import type { LargeWork } from '../../../kernel/large-work.js';
 import type { Database } from '../../../storage/database.js';
 import type { TokenBody } from '../schema.js';
@@ -44,6 +45,19 @@ export interface Presented {
   readonly maskBytes: number;
 }
 
+interface Written {
+  readonly text: Buffer;
+  readonly changed: readonly OpenRow[];
+  readonly unused: readonly TokenRow[];
+}
+
+function withdrawn(): AppError {
+  return new AppError(
+    'invalid_api_key',
+    'The rights of this key were changed while its answer was on the way. Ask again.',
+  );
+}
+
 /** Pages that are too large to be held whole. */
 export interface LargePages {
   /**
@@ -55,29 +69,39 @@ export interface LargePages {
 }
 
 export function createLargePages({ database, opener, largeWork }: LargePagesOptions): LargePages {
-  async function* pieces({ principal, act, permission, rows, present }: LargePage, write: WriteItems) {
+  async function* pieces({ principal, act, permission, event, rows, present }: LargePage, write: WriteItems) {
+    const versions = new Map(rows.map(({ id, data_version }) => [id, data_version]));
     let left: readonly FoundRow[] = rows;
     while (left.length > 0) {
+      // A slow client must not go on reading by rights that were taken from it.
+      if (left !== rows && (await act.holder?.isStillAllowed?.()) === false) throw withdrawn();
       const count = countWithin(left);
       const rest = left.slice(count);
       const piece = await opener.openPaced(principal.tenantId, left.slice(0, count), act.atMs, written);
       left = [...piece.unused, ...rest];
+      // What was changed meanwhile is not what the log says was shown.
+      const { changed } = piece;
+      if (changed.length > 0) await database.write(principal.tenantId, (tx) => recordTouched(tx, act, event, changed));
       yield piece.text;
     }
 
     /** A mask may make much of little: what would make the piece too large waits for the next one, unopened. */
-    function written(tokens: readonly OpenRow[]): { text: Buffer; unused: readonly TokenRow[] } {
+    function written(tokens: readonly OpenRow[]): Written {
       const bodies: TokenBody[] = [];
+      const changed: OpenRow[] = [];
       let bytes = 0;
       for (const [n, token] of tokens.entries()) {
         const transform = decide(principal, permission, subjectOf(token));
         if (transform === undefined) continue;
         const { body, maskBytes } = present(token, transform);
         bodies.push(body);
+        if (token.row.data_version !== versions.get(token.row.id)) changed.push(token);
         bytes += maskBytes;
-        if (bytes > PIECE_BYTES_MAX) return { text: write(bodies), unused: tokens.slice(n + 1).map(({ row }) => row) };
+        if (bytes > PIECE_BYTES_MAX) {
+          return { text: write(bodies), changed, unused: tokens.slice(n + 1).map(({ row }) => row) };
+        }
       }
-      return { text: write(bodies), unused: [] };
+      return { text: write(bodies), changed, unused: [] };
     }
   }
 

@@ -5,7 +5,7 @@ import { isWellFormed } from '../../../kernel/text.js';
 import type { NewToken } from '../input/new-token.js';
 import type { TokenContent } from '../stored/content.js';
 import { fingerprintOf } from '../stored/fingerprint.js';
-import { maskDigestOf } from '../stored/match.js';
+import { matchDigestOf } from '../stored/match.js';
 import { groupIdOf, tieOf } from '../stored/names.js';
 import type { TokenRow } from '../stored/row.js';
 import { sealContent } from '../stored/seal.js';
@@ -46,6 +46,8 @@ export interface Preparation extends Evaluation {
   readonly keys: TenantKeys;
   readonly settings: TokenSettings;
   readonly fingerprints: Fingerprints;
+  /** A public key or a session asks. */
+  readonly isStranger: boolean;
   /** Whether whoever asks gets to read, in the clear, what lies in these containers. */
   readonly mayCompare: (containers: readonly string[]) => boolean;
 }
@@ -69,7 +71,8 @@ export function prepareToken(preparation: Preparation, input: NewToken, path: st
   const id = input.id === undefined ? ownId(content) : settleId(preparation, input.id, content, path);
   const isWished = isDeduplicating(preparation, input.deduplicate, content.containers);
   // An id that was named is to be there afterwards, so no other token may take its place; one that is worked out may.
-  const isDeduplicated = (isIdOurs || idExpression !== undefined) && isWished;
+  // Not for strangers: an id that does not come out as they wrote it would tell them of a match.
+  const isDeduplicated = (isIdOurs || (idExpression !== undefined && !preparation.isStranger)) && isWished;
   const isFingerprinted = isWished || settings.isFingerprinting || content.fingerprintExpression !== undefined;
   const place = { tenant_id: tenantId, id, data_version: FIRST_VERSION };
   const print = isFingerprinted ? fingerprint(preparation, content, path) : null;
@@ -96,7 +99,7 @@ export function prepareToken(preparation: Preparation, input: NewToken, path: st
       fingerprint: print,
       terms: termsOf(preparation, content, path),
       sealed: sealContent(preparation.keys, place, content),
-      mask_digest: print === null ? null : maskDigestOf(preparation.keys, content),
+      match_digest: print === null ? null : matchDigestOf(preparation.keys, content),
     },
   };
 }

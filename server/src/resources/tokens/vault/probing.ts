@@ -8,6 +8,7 @@ import type { TokenContent } from '../stored/content.js';
 import { groupIdOf } from '../stored/names.js';
 import { TOKEN_TYPE_CATALOGUE } from '../types/catalogue.js';
 import { isJsonObject } from '../types/json-object.js';
+import { isStranger } from './answer.js';
 
 /** One stored token before and after a change; neither has expressions evaluated. */
 export interface Change {
@@ -28,7 +29,9 @@ export function refuseProbing(principal: Principal, { id, before, after }: Chang
   const place = { id, containers: before.containers };
   const isMoved = groupIdOf(before.type, before.containers) !== groupIdOf(after.type, after.containers);
   if (!isProbing && !isMoved) return;
-  const isMovedUp = isMoved && showsMore(principal, place, { id, containers: after.containers });
+  // What strangers move anybody moves, among them who sees more in the other place.
+  const isMovedUp =
+    isMoved && (isStranger(principal) || showsMore(principal, place, { id, containers: after.containers }));
   if ((isProbing || isMovedUp) && !reveals(principal, place)) throw refusal();
 }
 
@@ -50,7 +53,7 @@ function replaces(stored: Json, patch: Json): boolean {
 }
 
 /** Repeating what is there changes nothing, be it the token's own or that of its type. */
-function changesExpressions(before: TokenContent, after: TokenContent): boolean {
+export function changesExpressions(before: TokenContent, after: TokenContent): boolean {
   const { mask, searchIndexes } = TOKEN_TYPE_CATALOGUE[before.type];
   return (
     !isDeepStrictEqual(after.mask ?? mask, before.mask ?? mask) ||

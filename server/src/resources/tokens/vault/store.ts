@@ -8,7 +8,7 @@ import type { TenantTx } from '../../../storage/scope.js';
 import { Unwritten } from '../../../storage/unwritten.js';
 import { countUsage } from '../../reports/index.js';
 import { lockExpiredTokens } from '../due-queries.js';
-import { FIND_TOKENS, insertTerms, insertTokens, moveClaim } from '../queries.js';
+import { FIND_TOKENS, insertTerms, insertTokens, LOCK_TOKENS, moveClaim } from '../queries.js';
 import type { BareRow, FoundRow, TokenRow } from '../stored/row.js';
 import { placed, removeTokens } from './change.js';
 import { claimOf, holderOf } from './claims.js';
@@ -50,7 +50,10 @@ export async function storeTokens(
   const fresh = asked.filter(({ ticket }, n) => holders[n] === ticket);
   const others = holders.filter((holder, n) => holder !== asked[n]?.ticket);
   const isClaiming = tokens.some(({ isDeduplicated }) => isDeduplicated);
-  const [made, found] = await Promise.all([makeTokens(tx, preparation, fresh, isClaiming), findRows(tx, others)]);
+  const [made, found] = await Promise.all([
+    makeTokens(tx, preparation, fresh, isClaiming),
+    findRows(tx, others, preparation.act),
+  ]);
   return asked.map(({ token, ticket }, n) => {
     const holder = holders[n] ?? ticket;
     // A holder may be one of this very request, which is known by its ticket.
@@ -166,11 +169,12 @@ async function accompany(tx: TenantTx, act: Act, tokens: readonly PreparedToken[
   ]);
 }
 
-async function findRows(tx: TenantTx, ids: readonly string[]): Promise<Map<string, FoundRow>> {
+/** Where the answer is kept they stay as they are until it is: who takes one away then finds the answer to erase. */
+async function findRows(tx: TenantTx, ids: readonly string[], { keepAnswer }: Act): Promise<Map<string, FoundRow>> {
   const rows = new Map<string, FoundRow>();
   if (ids.length === 0) return rows;
   const keys = ids.map((id) => ({ tenantId: tx.tenantId, id }));
-  const found = await tx.gather(FIND_TOKENS, keys);
+  const found = await tx.gather(keepAnswer ? LOCK_TOKENS : FIND_TOKENS, keys);
   for (const key of keys) {
     const row = found.get(key);
     if (row) rows.set(key.id, row);

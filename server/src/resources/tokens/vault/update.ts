@@ -2,11 +2,12 @@ import { validationFailed } from '../../../kernel/errors.js';
 import { applyPatch } from '../input/apply-patch.js';
 import type { TokenPatch } from '../input/token-patch.js';
 import type { TokenContent } from '../stored/content.js';
-import { isMaskedAlike, maskDigestOf } from '../stored/match.js';
+import { isMatchedAlike, matchDigestOf } from '../stored/match.js';
 import { groupIdOf } from '../stored/names.js';
 import type { TokenRow } from '../stored/row.js';
 import { sealContent } from '../stored/seal.js';
 import { hasCvc } from '../types/cvc.js';
+import { givesAway, secretNumberOf } from '../types/numbers.js';
 import type { OpenRow } from './open.js';
 import type { Preparation } from './prepare.js';
 import {
@@ -30,10 +31,14 @@ export interface ChangedToken {
   readonly isToBeClaimed: boolean;
 }
 
+const NUMBER_IN_ID = 'must not bring a number that stands in the id of the token; create a new token instead';
+
 /** What a patch makes of what a token says, before anything is evaluated. */
 export function mergeChange({ row, content }: OpenRow, patch: TokenPatch, nowMs: number) {
   const before: TokenContent = { ...content, data: liveData(row, content, nowMs) };
   const { content: after, faults } = applyPatch(before, patch);
+  const isGivenAway = ({ type, data }: TokenContent) => givesAway(row.id, secretNumberOf(type, data));
+  if (patch.data !== undefined && isGivenAway(after) && !isGivenAway(before)) faults.data ??= [NUMBER_IN_ID];
   return { before, after, faults };
 }
 
@@ -58,7 +63,7 @@ export function changeToken(
   const groupId = groupIdOf(changed.type, changed.containers);
   const expiresAt = expiryOf(row, patch);
   const isSamePlace =
-    groupId === row.group_id && expiresAt?.getTime() === row.expires_at?.getTime() && isMaskedAlike(content, changed);
+    groupId === row.group_id && expiresAt?.getTime() === row.expires_at?.getTime() && isMatchedAlike(content, changed);
   return {
     isToBeClaimed: isDeduplicated && print !== null && !(isSamePrint && isSamePlace),
     token: {
@@ -74,7 +79,7 @@ export function changeToken(
         fingerprint: print,
         terms: patch.searchIndexes ? changedTermsOf(preparation, changed) : keptTermsOf(preparation, changed),
         sealed,
-        mask_digest: print === null ? null : maskDigestOf(keys, changed),
+        match_digest: print === null ? null : matchDigestOf(keys, changed),
       },
     },
   };
