@@ -24,6 +24,7 @@ import { claimOf, holderOf } from './vault/claims.js';
 import { letIn } from './vault/combination-queries.js';
 import { combinationOf, createCombinations } from './vault/combinations.js';
 import { createDetokenize } from './vault/detokenize.js';
+import { keepShowing } from './vault/keep.js';
 import { readLarge } from './vault/large-read.js';
 import type { Lists, SearchData } from './vault/list.js';
 import { createLists } from './vault/list.js';
@@ -90,7 +91,7 @@ export function createTokens(options: TokensOptions): Tokens {
       return writeUnlessTaken(database, principal.tenantId, [token.token], act.atMs, async (tx) => {
         const [answer] = await makeTokens(tx, opener, principal, preparation, [token]);
         assert(answer !== undefined, 'one token has one answer');
-        await act.keepAnswer?.(tx, answer, shownIn([answer]));
+        await keepShowing(tx, act, answer, [answer]);
         return answer;
       });
     },

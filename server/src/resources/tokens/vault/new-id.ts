@@ -24,7 +24,7 @@ export function ownId({ type, data }: Subject): string {
 
 /**
  * The id a request asks for. Ids are in paths, logs and other systems, so none may hold the number or be made of the
- * verification code. An expression that draws at random is given another chance; one that does not comes out the same.
+ * verification code. An expression that draws at random is given further chances; one that does not comes out the same.
  */
 export function settleId(evaluation: Evaluation, text: string, subject: Subject, path: string): string {
   const field = `${path}id`;
@@ -33,13 +33,11 @@ export function settleId(evaluation: Evaluation, text: string, subject: Subject,
     if (givesAway(text, number)) throw validationFailed({ [field]: [GIVES_AWAY] });
     return text;
   }
-  let id = evaluateId(evaluation, text, subject, field);
-  for (let draws = 1; givesAway(id, number); draws += 1) {
-    const another = evaluateId(evaluation, text, subject, field);
-    if (another === id || draws === DRAWS_MAX) throw validationFailed({ [field]: [GIVES_AWAY] });
-    id = another;
+  for (let draws = 1; draws <= DRAWS_MAX; draws += 1) {
+    const id = evaluateId(evaluation, text, subject, field);
+    if (!givesAway(id, number)) return id;
   }
-  return id;
+  throw validationFailed({ [field]: [GIVES_AWAY] });
 }
 
 const GIVES_AWAY = 'must not hold the number that the token protects; use an alias filter, or leave the id out';

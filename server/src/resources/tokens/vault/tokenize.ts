@@ -5,8 +5,9 @@ import { validationFailed } from '../../../kernel/errors.js';
 import type { Json } from '../../../kernel/json.js';
 import type { Database } from '../../../storage/database.js';
 import { readTokenizeBody } from '../input/tokenize.js';
-import { prepareGranted, shownIn } from './answer.js';
+import { prepareGranted } from './answer.js';
 import type { Combinations } from './combinations.js';
+import { keepShowing } from './keep.js';
 import { makeTokens } from './make.js';
 import type { Opener } from './open.js';
 import type { Preparation } from './prepare.js';
@@ -41,7 +42,7 @@ export function createTokenize(options: TokenizeOptions) {
       const bodies = await makeTokens(tx, options.opener, principal, preparation, tokens);
       // A body is JSON by its schema; the type of its free members is not known to the compiler.
       const answer = rebuild(bodies as unknown as readonly Json[]);
-      await act.keepAnswer?.(tx, answer, shownIn(bodies));
+      await keepShowing(tx, act, answer, bodies);
       return answer;
     });
   };
