@@ -134,6 +134,14 @@ then while the other does its worst: 55 clients that each search 200,000 tokens 
 hundred creates a second under an id which is taken. On a machine with two cores what the other tenant is still allowed to do takes its share of them.`,
   },
   {
+    name: 'memory',
+    title: 'Large values',
+    text: `One tenant has 100 tokens of 1 MiB. 64 clients ask for all of them on one page, again and again, and read them; then 64 that
+never read what they asked for; then nine that detokenize all of them. Beside each, a neighbour reads small tokens on 16
+connections; alone is the floor. Memory is that of the API process, looked at every 50 ms. Refused are answers 503, which these
+clients wait a second after; under such a crowd hardly a page comes to its end in the few seconds that are measured.`,
+  },
+  {
     name: 'capacity',
     title: 'What tokens and requests take',
     text: `The figures behind the [capacity model](scaling.md): bytes on disk a token with its log entry takes, and what a request adds to
