@@ -13,7 +13,12 @@ export interface GrowthCurve {
 
 export const GROWTH_GOAL: Bound = { most: 1.3 };
 
-export function growthTable(title: string, sizes: readonly number[], curves: readonly GrowthCurve[]): Table {
+export function growthTable(
+  title: string,
+  sizes: readonly number[],
+  curves: readonly GrowthCurve[],
+  goal: Bound = GROWTH_GOAL,
+): Table {
   const head = ['request', ...sizes.flatMap((size) => [`p50 ms at ${power(size)}`, `p99 at ${power(size)}`])];
   return {
     title,
@@ -25,16 +30,16 @@ export function growthTable(title: string, sizes: readonly number[], curves: rea
         median(rounds.map(({ p99Ms }) => p99Ms)).toFixed(2),
       ]),
       spread(growthRatios(curve), 2),
-      boundText(GROWTH_GOAL),
+      boundText(goal),
     ]),
   };
 }
 
 /** The worst of the curves decides. */
-export function growthGoal(what: string, curves: readonly GrowthCurve[]): Goal {
+export function growthGoal(what: string, curves: readonly GrowthCurve[], goal: Bound = GROWTH_GOAL): Goal {
   const worst = [...curves].sort((a, b) => median(growthRatios(b)) - median(growthRatios(a)))[0];
   if (worst === undefined) throw new Error('assertion failed: there is a curve');
-  return goalOf(`${what} (worst: ${worst.name})`, growthRatios(worst), GROWTH_GOAL);
+  return goalOf(`${what} (worst: ${worst.name})`, growthRatios(worst), goal);
 }
 
 export function growthPlot(

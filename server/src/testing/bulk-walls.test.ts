@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { operatorAct } from '../audit/entry.js';
 import { record } from '../audit/record.js';
+import { newId } from '../kernel/ids.js';
 import { addActiveTokens, addToGroups } from '../resources/reports/queries.js';
 import {
   claimFingerprint,
@@ -13,6 +14,7 @@ import {
   LOCK_TOKENS,
 } from '../resources/tokens/queries.js';
 import type { TokenRow } from '../resources/tokens/stored/row.js';
+import { letIn } from '../resources/tokens/vault/combination-queries.js';
 import { sqlStateOf } from '../storage/faults.js';
 import type { TenantTx } from '../storage/scope.js';
 import type { Pair } from './isolation-pair.js';
@@ -45,6 +47,7 @@ describe('a bulk statement in the transaction of A whose row names B', () => {
   const writes: Readonly<Record<string, (tx: TenantTx) => Promise<unknown>>> = {
     'insert tokens': (tx) => insertTokens(tx, [{ ...rowOfB, id: 'planted' }]),
     'insert a token under an id B has': (tx) => insertTokens(tx, [rowOfB]),
+    'let in a combination': (tx) => letIn(tx, [{ groupId: newId(), type: 'card', containers: ['/planted/'] }], false),
     'insert terms': (tx) => insertTerms(tx, [{ ...rowOfB, created_at: new Date(0) }]),
     'claim a fingerprint': (tx) => {
       const fingerprint = Buffer.alloc(32, 7);

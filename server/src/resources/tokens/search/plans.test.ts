@@ -277,7 +277,7 @@ describe('what is read to find tokens among 50,000', () => {
 
   function literalOf(value: Value): string {
     if (Array.isArray(value)) return `'{${value.map((each) => JSON.stringify(each)).join(',')}}'`;
-    if (Buffer.isBuffer(value)) return `'\\x${value.toString('hex')}'`;
+    if (Buffer.isBuffer(value)) return isUuidArray(value) ? uuidsIn(value) : `'\\x${value.toString('hex')}'`;
     return value instanceof Date ? `'${value.toISOString()}'` : `'${value}'`;
   }
 
@@ -285,3 +285,13 @@ describe('what is read to find tokens among 50,000', () => {
     return [node, ...(node.Plans ?? []).flatMap(nodesOf)];
   }
 });
+
+/** As the statements send lists of groups: one dimension, of the type whose number is 2950. */
+function isUuidArray(value: Buffer): boolean {
+  return value.length >= 20 && value.readInt32BE(0) === 1 && value.readInt32BE(8) === 2_950;
+}
+
+function uuidsIn(value: Buffer): string {
+  const hex = Array.from({ length: value.readInt32BE(12) }, (_, n) => value.toString('hex', 24 + n * 20, 40 + n * 20));
+  return `'{${hex.join(',')}}'`;
+}

@@ -48,7 +48,8 @@ const LET_IN = bulkWrite<LetIn>(
   statement(
     'let_in_combinations',
     `WITH given AS (
-       SELECT * FROM unnest($1::uuid[], $2::uuid[], $3::text[], $4::text[], $5::int[])
+       SELECT tenant_id, group_id, type, containers, by_stranger
+       FROM unnest($1::uuid[], $2::uuid[], $3::text[], $4::text[], $5::int[])
          AS given (tenant_id, group_id, type, containers, by_stranger)),
      let_in AS (
        INSERT INTO token_groups (tenant_id, group_id, slot, type, containers, count, by_stranger, seen_at)
