@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
+import { createDirectory } from './search/directory.js';
+import { countTokens } from './search/list-queries.js';
 import { createCombinations, STRANGERS_COMBINATIONS_MAX } from './vault/combinations.js';
 import type { Vault } from './vault-fixture.js';
 import { HOUR_MS, openVault, pathOf, rule, tally, times, vaultOf, writesNothing } from './vault-fixture.js';
@@ -213,5 +215,30 @@ describe('lists by rules with a directory that is remembered', () => {
       200,
     );
     assert.deepEqual(await seen(), ['b', 'c']);
+  });
+
+  it('a total over most of many combinations is exact, and counts nothing that was let in since they were read', async () => {
+    const { app, tenant, clock } = vault;
+    const many = Array.from({ length: 600 }, (_, n) => ({ type: 'token', data: n, containers: [`/many/${n}/`] }));
+    for (let from = 0; from < many.length; from += BATCH) {
+      assert.equal((await vault.send('POST', '/tokenize', many.slice(from, from + BATCH))).status, 200);
+    }
+    await vault.make({ data: 'twice', containers: ['/many/0/'] });
+    await vault.make({ data: 'over', containers: ['/many/1/'], expires_at: new Date(clock.nowMs() + 1).toISOString() });
+    await vault.make({ data: 'too', containers: ['/few/'], expires_at: new Date(clock.nowMs() + 1).toISOString() });
+    clock.advance(1);
+    const reader = await vault.keyWith([rule('reveal', '/many/', ['token:read'])]);
+    const list = await vault.send('GET', '/tokens', undefined, { key: reader });
+    assert.equal(list.json.pagination.total_items, 601);
+
+    const nowMs = clock.nowMs();
+    const directory = await app.database.read(tenant.id, (tx) => createDirectory()(tx, nowMs));
+    const seen = directory.filter(({ containers }) => containers.some((path) => path.startsWith('/many/')));
+    const condition = { kind: 'groups', groupIds: seen.map(({ id }) => id) } as const;
+    const count = () =>
+      app.database.read(tenant.id, (tx) => countTokens(tx, { condition, directory, termRows: new Map(), nowMs }));
+    assert.equal(await count(), 601);
+    await vault.make({ data: 'unseen', containers: ['/unseen/'] });
+    assert.equal(await count(), 601);
   });
 });

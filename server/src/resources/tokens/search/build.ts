@@ -2,6 +2,8 @@ import type { TenantKeys } from '../../../crypto/tenant-keys.js';
 import { isUuid } from '../../../kernel/ids.js';
 import { hasForbiddenCharacters } from '../../../kernel/text.js';
 import { dataTerm, metadataTerm } from '../stored/terms.js';
+import { isTokenType } from '../types/names.js';
+import { chosenGroups } from './chosen-groups.js';
 import type { Condition, Leaf } from './condition.js';
 import { ALL, both, either, groupsCondition, idsCondition, NONE, negated } from './condition.js';
 import { coversContainer } from './containers.js';
@@ -52,7 +54,7 @@ export function conditionOfQuery(query: Query, words: Vocabulary, isNegated = fa
       return signed({ kind, fromMs: query.fromMs, beforeMs: query.beforeMs }, isNegated);
     }
     case 'text':
-      if (query.field === 'type') return ofGroups(words, isNegated, ({ type }) => type === query.value);
+      if (query.field === 'type') return ofTypes(words, isNegated, [query.value]);
       if (query.field === 'container') return ofContainer(words, isNegated, query.value);
       if (isHeld(query.field)) return ofHeld(words, isNegated, query.field, query.value);
       return signed(textLeaf(words, query.field, query.value), isNegated);
@@ -64,7 +66,7 @@ export function conditionOfFilters(filters: Filters, words: Vocabulary): Conditi
   return both([
     // No token has an id that cannot be stored, and a statement cannot carry it either.
     ids === undefined ? ALL : idsCondition(ids.filter((id) => !hasForbiddenCharacters(id))),
-    types === undefined ? ALL : ofGroups(words, false, ({ type }) => types.includes(type)),
+    types === undefined ? ALL : ofTypes(words, false, types),
     containers === undefined ? ALL : either(containers.map((path) => ofContainerPath(words, false, path))),
     ...metadata.map(([key, value]) => metadataLeaf(words, key, value)),
     fingerprint === undefined ? ALL : ofHeld(words, false, 'fingerprint', fingerprint),
@@ -150,6 +152,15 @@ function ofContainerPath(words: Vocabulary, isNegated: boolean, value: string): 
     ? (container: string) => coversContainer(path, container)
     : (container: string) => container === path;
   return ofGroups(words, isNegated, ({ containers }) => containers.some(matches));
+}
+
+/** There are few types, so what they choose is worth remembering; other choices are for clients to make up. */
+function ofTypes(words: Vocabulary, isNegated: boolean, types: readonly string[]): Condition {
+  const wanted = new Set(types);
+  const matches = ({ type }: Group) => wanted.has(type);
+  if (![...wanted].every(isTokenType)) return ofGroups(words, isNegated, matches);
+  const name = `${isNegated ? 'not ' : ''}of ${[...wanted].sort().join(' ')}`;
+  return chosenGroups(words.directory, name, (group) => matches(group) !== isNegated);
 }
 
 function ofGroups({ directory }: Vocabulary, isNegated: boolean, matches: (group: Group) => boolean): Condition {

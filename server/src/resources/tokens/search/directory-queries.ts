@@ -38,5 +38,5 @@ const FIND_VERSION = statement<{ version: string }>(
 /** Changes whenever a group is let in, which is before the first token is in it. */
 export async function findDirectoryVersion(tx: TenantTx): Promise<string> {
   const [row] = await tx.run(FIND_VERSION, [tx.tenantId]);
-  return row?.version ?? '';
+  return row?.version ?? '0';
 }

@@ -18,6 +18,13 @@ interface Remembered {
   readonly characters: number;
 }
 
+const versions = new WeakMap<readonly Group[], string>();
+
+/** Undefined for a directory that was put together otherwise. */
+export function versionOf(directory: readonly Group[]): string | undefined {
+  return versions.get(directory);
+}
+
 /**
  * Remembers the directory while no group is let in: with ten thousand of them, reading it takes far longer than the list
  * it is read for. Whether one was let in is asked every time, so none is missed; one that has no tokens any more finds
@@ -49,6 +56,7 @@ export function createDirectory(charactersMax = CHARACTERS_MAX): ReadDirectory {
     const known = remembered.get(tenantId);
     if (known?.version === version && Math.abs(nowMs - known.readAtMs) < AGE_MAX_MS) return known.groups;
     const groups = await listGroups(tx);
+    versions.set(groups, version);
     remember(tenantId, { version, readAtMs: nowMs, groups, characters: charactersOf(groups) });
     return groups;
   };

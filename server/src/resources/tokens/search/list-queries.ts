@@ -3,6 +3,7 @@ import type { TenantTx } from '../../../storage/scope.js';
 import { statement } from '../../../storage/statement.js';
 import type { FoundRow, SentRow } from '../stored/row.js';
 import { received, sentColumnsWithin, TOKEN_COLUMNS } from '../stored/row.js';
+import { hiddenBy } from './chosen-groups.js';
 import type { Condition } from './condition.js';
 import type { Parts, Place } from './found-queries.js';
 import { ORDER, partsOf, tokensFound } from './found-queries.js';
@@ -90,17 +91,16 @@ const COUNT_ALL = statement<TotalRow>(
 );
 const COUNT_BY_GROUPS = statement<TotalRow>(
   'count_tokens_by_groups',
-  `SELECT (SELECT coalesce(sum(count), 0) FROM token_groups WHERE tenant_id = $1 AND group_id = ANY ($3::uuid[]))
+  `SELECT (SELECT coalesce(sum(count), 0) FROM token_groups WHERE tenant_id = $1 AND group_id = ANY ($3::uuid[]) AND slot >= 0)
         - (${expiredSql('group_id = ANY ($3::uuid[])')}) AS total`,
 );
-/** Looking for each of thousands by itself takes longer than going over all of a tenant's once. */
-const MANY_GROUPS = 1_000;
-const COUNT_BY_MANY_GROUPS = statement<TotalRow>(
-  'count_tokens_by_many_groups',
-  `WITH wanted AS MATERIALIZED (SELECT unnest($3::uuid[]) AS id),
-        counted AS MATERIALIZED (SELECT group_id, count FROM token_groups WHERE tenant_id = $1 AND slot >= 0)
-   SELECT (SELECT coalesce(sum(count), 0) FROM counted WHERE group_id IN (SELECT id FROM wanted))
-        - (${expiredSql('group_id IN (SELECT id FROM wanted)')}) AS total`,
+/** Null when a group was let in since: nobody may count what was not looked at. */
+const COUNT_BUT_GROUPS = statement<{ readonly total: string | null }>(
+  'count_tokens_but_groups',
+  `SELECT CASE WHEN coalesce((SELECT version FROM token_directories WHERE tenant_id = $1), 0) = $4::bigint THEN
+            (SELECT coalesce(sum(count), 0) FROM token_groups WHERE tenant_id = $1)
+          - (SELECT coalesce(sum(count), 0) FROM token_groups WHERE tenant_id = $1 AND group_id = ANY ($3::uuid[]) AND slot >= 0)
+          - (${expiredSql('NOT (group_id = ANY ($3::uuid[]))')}) END AS total`,
 );
 const COUNT_BY_TERM = statement<TotalRow>(
   'count_tokens_by_term',
@@ -110,14 +110,16 @@ const COUNT_BY_TERM = statement<TotalRow>(
 
 async function countByGroups(
   tx: TenantTx,
-  { nowMs }: Search,
+  { nowMs, directory }: Search,
   condition: Extract<Condition, { kind: 'all' | 'groups' }>,
 ): Promise<number> {
   const values = [tx.tenantId, new Date(nowMs)];
   if (condition.kind === 'all') return totalOf(await tx.run(COUNT_ALL, values));
   const { groupIds } = condition;
-  const count = groupIds.length > MANY_GROUPS ? COUNT_BY_MANY_GROUPS : COUNT_BY_GROUPS;
-  return totalOf(await tx.run(count, [...values, groupIdArray(groupIds)]));
+  const hidden = directory && hiddenBy(directory, groupIds);
+  const [row] = hidden ? await tx.run(COUNT_BUT_GROUPS, [...values, groupIdArray(hidden.ids), hidden.version]) : [];
+  if (row && row.total !== null) return Number(row.total);
+  return totalOf(await tx.run(COUNT_BY_GROUPS, [...values, groupIdArray(groupIds)]));
 }
 
 async function countByTerm(tx: TenantTx, { nowMs }: Search, term: Buffer): Promise<number> {

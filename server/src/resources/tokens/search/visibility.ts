@@ -1,6 +1,7 @@
 import type { Permission } from '../../../access/permissions.js';
 import type { Principal } from '../../../access/principal.js';
 import type { Grants, Rule, Condition as RuleCondition } from '../../../access/rules.js';
+import { chosenGroups } from './chosen-groups.js';
 import type { Condition } from './condition.js';
 import { ALL, both, either, groupsCondition, idsCondition, NONE } from './condition.js';
 import { coversContainer } from './containers.js';
@@ -34,26 +35,17 @@ function visibleBy(grants: Grants, permission: Permission, directory: readonly G
 function coveredByOneOf(paths: readonly string[], directory: readonly Group[]): Condition {
   if (paths.length === 0) return NONE;
   if (paths.includes(EVERYWHERE)) return ALL;
-  const known = coveredIn.get(directory) ?? new Map<string, Condition>();
-  coveredIn.set(directory, known);
-  const name = paths.join(' ');
-  const covered = known.get(name) ?? findCovered(paths, directory);
-  if (known.size < RULE_SETS_MAX) known.set(name, covered);
-  return covered;
+  const covering = new Set(paths.map((path) => (path.endsWith('/') ? path : `${path}/`)));
+  return chosenGroups(directory, `covered by ${paths.join(' ')}`, ({ containers }) =>
+    containers.some((container) => isBelowOneOf(covering, container)),
+  );
 }
 
-/** What sets of rules see of a directory, as long as that is remembered: going over it takes longer than the list. */
-const coveredIn = new WeakMap<readonly Group[], Map<string, Condition>>();
-const RULE_SETS_MAX = 50;
-
-function findCovered(paths: readonly string[], directory: readonly Group[]): Condition {
-  const covering = new Set(paths.map((path) => (path.endsWith('/') ? path : `${path}/`)));
-  return holding(directory, (container) => {
-    for (let end = container.indexOf('/', 1); end !== -1; end = container.indexOf('/', end + 1)) {
-      if (covering.has(container.slice(0, end + 1))) return true;
-    }
-    return false;
-  });
+function isBelowOneOf(paths: ReadonlySet<string>, container: string): boolean {
+  for (let end = container.indexOf('/', 1); end !== -1; end = container.indexOf('/', end + 1)) {
+    if (paths.has(container.slice(0, end + 1))) return true;
+  }
+  return false;
 }
 
 export function coveredBy({ container, conditions }: Rule, directory: readonly Group[]): Condition {
