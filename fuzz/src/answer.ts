@@ -12,6 +12,7 @@ export interface Parsed {
   readonly length: number;
 }
 
+const LINE_END = Buffer.from('\r\n');
 const HEAD_END = Buffer.from('\r\n\r\n');
 const CONTINUE = 100;
 
@@ -51,7 +52,27 @@ function bodyOf(
 ): { text: string; end: number } | undefined {
   if (isEmpty) return { text: '', end: at };
   const length = headers.get('content-length');
+  if (length === undefined && headers.get('transfer-encoding') === 'chunked') return chunksOf(bytes, at);
   if (length === undefined) throw new Error('an answer without a length');
   const end = at + Number(length);
   return bytes.length < end ? undefined : { text: bytes.toString('utf8', at, end), end };
+}
+
+/** A large page comes in pieces, each behind its size in hexadecimal digits; an empty one ends it. */
+function chunksOf(bytes: Buffer, at: number): { text: string; end: number } | undefined {
+  const pieces: Buffer[] = [];
+  for (let from = at; ; ) {
+    const sizeEnd = bytes.indexOf(LINE_END, from);
+    if (sizeEnd === -1) return undefined;
+    const digits = bytes.toString('latin1', from, sizeEnd);
+    if (!/^[0-9a-f]+$/i.test(digits)) throw new Error(`not a size of a piece: ${JSON.stringify(digits.slice(0, 100))}`);
+    const start = sizeEnd + LINE_END.length;
+    const end = start + Number.parseInt(digits, 16);
+    const next = end + LINE_END.length;
+    if (bytes.length < next) return undefined;
+    if (!bytes.subarray(end, next).equals(LINE_END)) throw new Error('a piece is longer than its size');
+    if (end === start) return { text: Buffer.concat(pieces).toString('utf8'), end: next };
+    pieces.push(bytes.subarray(start, end));
+    from = next;
+  }
 }

@@ -59,6 +59,8 @@ async function makeAndFind(one: Case): Promise<void> {
   const made = await one.call(key, 'POST', '/tokens', json({ ...given, deduplicate_token: false }));
   if (made.status !== 201) return;
   const got = JSON.parse(made.body).id;
+  // A mutation may have made an expression of it.
+  if (!isComputed && id.includes('{{')) return;
   // A short one may be taken by another case; where an expression gave it, the default comes in its place.
   if (isComputed && got !== id && id.length < UNLIKELY_LENGTH) return;
   one.check(got === id, `the id became ${json(got)}`);

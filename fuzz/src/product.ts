@@ -14,16 +14,15 @@ const START_POLL_MS = 50;
 /** Time to stop its own database and tidy up. */
 const STOP_MS = 15_000;
 const REST_MS = 1_000;
-/** Pages go back to the system some time after what was on them; measured until no more than this does. */
-const SETTLED_BYTES = 2 * 1_048_576;
-const SETTLE_ROUNDS_MAX = 10;
+/** Pages go back to the system some time after what was on them. */
+const SETTLE_ROUNDS = 4;
 
 /** The product as an operator runs it, in a process and a folder of its own. */
 export interface Product {
   readonly port: number;
   /** Undefined while it runs, else how it ended. */
   ended(): string | undefined;
-  /** Resident memory in bytes, once garbage has been collected and the process has rested. */
+  /** Bytes in use, once garbage has been collected and the process has rested. */
   settledBytes(): Promise<number>;
   /** Line by line: after a million requests the log is longer than a text may be. */
   logLines(): AsyncIterable<string>;
@@ -68,15 +67,10 @@ export async function startProduct(settings: Readonly<Record<string, string>>): 
     async settledBytes() {
       if (child.pid === undefined || ended() !== undefined) return 0;
       let least = Number.POSITIVE_INFINITY;
-      for (let round = 0; round < SETTLE_ROUNDS_MAX; round += 1) {
+      for (let round = 0; round < SETTLE_ROUNDS; round += 1) {
         await rest();
         const { size } = await stat(logFile);
-        await collectGarbage(child.pid, () => textFrom(logFile, size));
-        await rest();
-        const status = await readFile(`/proc/${child.pid}/status`, 'utf8');
-        const bytes = Number(/^VmRSS:\s+(\d+) kB/m.exec(status)?.[1] ?? 0) * 1_024;
-        if (bytes > least - SETTLED_BYTES) return Math.min(bytes, least);
-        least = bytes;
+        least = Math.min(least, await collectGarbage(child.pid, () => textFrom(logFile, size)));
       }
       return least;
     },

@@ -13,7 +13,7 @@ export function reportOf(result: FuzzResult, at: Date): string {
   );
   return [
     `${at.toISOString().slice(0, 10)}, seed ${seed}, Node ${process.version}, ${cpus().length} cores: ` +
-      `${requests} requests in ${Math.round(seconds)} s (${Math.round(requests / seconds)} a second). Resident memory ` +
+      `${requests} requests in ${Math.round(seconds)} s (${Math.round(requests / seconds)} a second). Memory in use ` +
       `${megabytes(warmBytes)} MB after warm-up, ${megabytes(endBytes)} MB at the end. Findings: ${findings.length}.`,
     '',
     `${neighbourLine(neighbour)}.`,
