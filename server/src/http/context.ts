@@ -2,6 +2,7 @@ import type { Principal } from '../access/principal.js';
 import type { Act, Holder } from '../audit/entry.js';
 import type { KeptAnswer } from './kept-answer.js';
 import type { OwnHeaders } from './own-headers.js';
+import type { PlaceHolder } from './places.js';
 
 /** A request under an idempotency key, from its admission to its answer. */
 export interface Turn {
@@ -11,7 +12,7 @@ export interface Turn {
 }
 
 /** What is known of a request, filled in on its way. */
-export interface RequestContext extends Holder {
+export interface RequestContext extends Holder, PlaceHolder {
   readonly traceId: string;
   readonly headers: OwnHeaders;
   readonly sourceAddress: string;

@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { request } from 'node:http';
 import { after, afterEach, before, describe, it } from 'node:test';
 import type pg from 'pg';
 import { connectAs } from '../testing/empty-database.js';
@@ -104,6 +106,24 @@ describe('more requests than the server works on at once', () => {
     for (const one of held) await one.letGo();
     await until(0);
     assert.equal((await app.call('GET', '/permissions', { key })).status, 200);
+  });
+
+  it('400 for a bad body that comes when every place is taken, once one is free, and nothing begins before', async () => {
+    const waiting = () => /^strongroom_http_bodies_waiting 1$/m.test(app.metrics.render());
+    const headers = { 'SVC-API-KEY': key, 'Content-Type': 'application/json', 'Content-Length': 2 };
+    const late = request(`${app.baseUrl}/tenants/self`, { method: 'PUT', headers, agent: false });
+    const answered = once(late, 'response');
+    late.flushHeaders();
+    await eventually('its body is waited for', waiting);
+    const held = await holdAll();
+    late.end('{}');
+    assert.equal((await app.call('GET', '/permissions', { key })).status, 503, 'whoever comes now is told so');
+    assert.deepEqual([inFlight(), waiting()], [IN_FLIGHT_MAX, true]);
+    for (const one of held) await one.letGo();
+    const [response] = await answered;
+    response.resume();
+    assert.equal(response.statusCode, 400, 'its body was read then');
+    await Promise.all(held.map((one) => one.status));
   });
 
   it('503 answers free their places at once, however many there are', async () => {

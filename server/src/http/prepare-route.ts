@@ -123,16 +123,16 @@ export function prepareRoute(route: RouteRecord, options: PrepareOptions, respon
     const askedMs = clock.monotonicMs();
     let held = 0;
     const count = (bytes: number): void => {
-      bodies.hold(context.limitKey, bytes);
+      bodies.hold(context, bytes);
       held += bytes;
     };
     let bytes: Buffer;
     try {
-      bytes = await bodies.during(context.limitKey, () => readBody(request, response, bodyBytesMax, count));
+      bytes = await bodies.during(context, () => readBody(request, response, bodyBytesMax, count));
       const share = shareFor(largeWork.bytes, context.principal?.tenantId ?? '', request.method, bytes);
       if (share) context.held = [await share];
     } finally {
-      bodies.release(context.limitKey, held);
+      bodies.release(context, held);
     }
     const isLate = clock.monotonicMs() - askedMs > RIGHTS_FRESH_MS;
     if (isLate && context.principal !== undefined) {

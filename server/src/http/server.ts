@@ -7,6 +7,7 @@ import type { GateOptions } from './gate.js';
 import { createGate } from './gate.js';
 import type { HttpListener } from './listener.js';
 import { createListener } from './listener.js';
+import { createPlaces } from './places.js';
 import type { PrepareOptions, RouteRunner } from './prepare-route.js';
 import { prepareRoute } from './prepare-route.js';
 import type { Exchange, OnAnswered } from './respond.js';
@@ -42,17 +43,18 @@ const READINESS_ROUTE = 'GET /readyz';
  *   respond        the one way out, problems included
  */
 export function createHttpServer(options: HttpServerOptions): HttpServer {
-  let inFlight = 0;
   const gate = createGate(options);
+  const places = createPlaces({ max: options.inFlightMax });
   // A request has its place until its answer has left: what a client does not read is memory too.
   const unsent = createUnsentAnswers({
     clock: options.clock,
     onOut: ({ context }) => {
-      inFlight -= 1;
+      places.leave(context);
       const { held } = context;
       context.held = undefined;
       for (const release of held ?? []) release();
     },
+    onAside: ({ context }) => places.leave(context),
   });
   const respond = createResponder({
     clock: options.clock,
@@ -63,12 +65,8 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
   const bodies = createBodyWaits({
     waitingMax: options.inFlightMax * BODIES_PER_SLOT,
     // Waiting for a slow client is no work: its place is free for others meanwhile.
-    onWait: () => {
-      inFlight -= 1;
-    },
-    onDone: () => {
-      inFlight += 1;
-    },
+    onWait: places.leave,
+    onArrived: places.takeAgain,
   });
   const route = createRouter<RouteRunner>([
     ...options.routes.map((record) => ({ ...record, target: prepareRoute(record, { ...options, bodies }, respond) })),
@@ -76,8 +74,10 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
   ]);
 
   function receive(request: IncomingMessage, response: ServerResponse): void {
-    inFlight += 1;
+    // What Node had read of a connection before we closed it.
+    if (request.socket.destroyed) return;
     const exchange: Exchange = { request, response, context: gate.identify(request) };
+    places.enter(exchange.context);
     const url = request.url ?? '/';
     const end = url.indexOf('?');
     const pathname = end === -1 ? url : url.slice(0, end);
@@ -103,7 +103,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
 
   /** Also for a client that reads none of its answers: it must not use up the places of all others. */
   function isTooMuch({ context }: Exchange): boolean {
-    return gate.isFull(inFlight) || unsent.countOf(context.limitKey) > options.inFlightMax * UNSENT_SHARE_MAX;
+    return gate.isFull(places.taken()) || unsent.countOf(context.limitKey) > options.inFlightMax * UNSENT_SHARE_MAX;
   }
 
   function run(exchange: Exchange, pathname: string, rawQuery: string): void | Promise<void> {
@@ -126,7 +126,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
   }
 
   const listener = createListener(options.clock, receive, unsent.look);
-  return { ...listener, inFlight: () => inFlight, bodiesWaiting: bodies.waiting };
+  return { ...listener, inFlight: places.taken, bodiesWaiting: bodies.waiting };
 }
 
 /**

@@ -12,7 +12,7 @@ import type { TestApp } from '../testing/test-app.js';
 import { startTestApp } from '../testing/test-app.js';
 import type { Exchange } from './respond.js';
 import type { UnsentAnswers } from './unsent-answers.js';
-import { createUnsentAnswers, STALL_MS } from './unsent-answers.js';
+import { createUnsentAnswers, STALL_MS, UNSENT_PER_CONNECTION_MAX } from './unsent-answers.js';
 
 const REQUEST = 'GET / HTTP/1.1\r\nHost: h\r\n\r\n';
 /** More than the system keeps for a connection, on both its ends. */
@@ -23,17 +23,20 @@ describe('answers that clients do not read', () => {
   let server: Server;
   let unsent: UnsentAnswers;
   let clients: Socket[];
-  let places: { out: number };
+  let places: { out: number; aside: number };
   let client: string;
   const answer = Buffer.alloc(ANSWER_BYTES, 'x');
 
   function start(bytesMax: number): void {
-    const own = { out: 0 };
+    const own = { out: 0, aside: 0 };
     places = own;
     const onOut = (): void => {
       own.out += 1;
     };
-    unsent = createUnsentAnswers({ clock, bytesMax, onOut });
+    const onAside = (): void => {
+      own.aside += 1;
+    };
+    unsent = createUnsentAnswers({ clock, bytesMax, onOut, onAside });
   }
 
   beforeEach(async () => {
@@ -42,6 +45,7 @@ describe('answers that clients do not read', () => {
     client = 'a';
     start(10 * ANSWER_BYTES);
     server = createServer({ keepAliveTimeout: 0 }, (request: IncomingMessage, response: ServerResponse) => {
+      if (request.url === '/refused') response.statusCode = 503;
       response.end(request.url === '/small' ? 'small' : answer);
       // Of the context only the client is looked at.
       unsent.follow({ request, response, context: { limitKey: client } } as Exchange);
@@ -124,6 +128,25 @@ describe('answers that clients do not read', () => {
     assert.equal(unsent.countOf('a'), 0);
   });
 
+  it('have one place a connection: those behind the first one have none', async () => {
+    await ask(3);
+    assert.deepEqual([places.out, places.aside, unsent.countOf('a')], [0, 2, 1]);
+  });
+
+  it('have no place when they are refusals', async () => {
+    await ask(1, REQUEST.replace('/', '/refused'));
+    assert.deepEqual([places.out, places.aside, unsent.countOf('a')], [0, 1, 0]);
+  });
+
+  it('are so many at most on one connection: then it is closed', async () => {
+    start(Infinity);
+    await ask(UNSENT_PER_CONNECTION_MAX);
+    assert.equal(places.out, 0);
+    const other = await ask(UNSENT_PER_CONNECTION_MAX + 1);
+    await eventually('every answer is given up', () => places.out === UNSENT_PER_CONNECTION_MAX + 1);
+    await once(other.resume(), 'close');
+  });
+
   it('hold no more than a bound: the client that holds most loses what it has left lying longest', async () => {
     start(2 * ANSWER_BYTES);
     const first = await ask();
@@ -149,48 +172,80 @@ describe('places of requests whose answers are not read', () => {
     for (const socket of clients) socket.destroy();
     await app.close();
   });
-  const inFlight = (): number =>
-    Number(/^strongroom_http_requests_in_flight (\d+)$/m.exec(app.metrics.render())?.[1] ?? Number.NaN);
+  const inFlight = (of = app): number =>
+    Number(/^strongroom_http_requests_in_flight (\d+)$/m.exec(of.metrics.render())?.[1] ?? Number.NaN);
+  const answered = ({ logLines }: TestApp): number => logLines.join('').split(`GET ${path}`).length;
+
+  /** A client that sends requests all at once and reads none of their answers. */
+  function ask({ port }: TestApp, times: number, asked = path): Socket {
+    const socket = connect(port, '127.0.0.1', () => {
+      socket.write(`GET ${asked} HTTP/1.1\r\nHost: h\r\n\r\n`.repeat(times));
+    });
+    socket.on('error', () => {});
+    clients.push(socket.pause());
+    return socket;
+  }
+
+  /** A client that sends one request behind the other, until an answer waits for it. */
+  async function fill(of: TestApp): Promise<Socket> {
+    const before = inFlight(of);
+    const socket = ask(of, 0);
+    while (inFlight(of) === before) {
+      const earlier = answered(of);
+      socket.write(REQUEST.replace('/', path));
+      await eventually('it is answered', () => answered(of) > earlier);
+    }
+    return socket;
+  }
+
+  it('200 for others while one connection has sent as many requests as there are places, and reads nothing', async () => {
+    const earlier = answered(app);
+    const socket = ask(app, IN_FLIGHT_MAX);
+    await eventually('all are answered', () => answered(app) - earlier === IN_FLIGHT_MAX);
+    assert.ok(inFlight() <= 1, 'those behind the first one have no place');
+    assert.equal((await app.call('GET', '/openapi.json')).status, 200);
+    socket.destroy();
+    await eventually('every place is free', () => inFlight() === 0);
+  });
+
+  it('a connection that sends a thousand requests and reads nothing is closed, and others are served', async () => {
+    const socket = ask(app, 1_000, '/openapi.json');
+    await once(socket.resume(), 'close');
+    await eventually('every place is free', () => inFlight() === 0);
+    assert.equal((await app.call('GET', '/openapi.json')).status, 200);
+  });
 
   it('503 for a client that holds half of all places with answers it does not read, until it reads them', async () => {
-    const socket = connect(app.port, '127.0.0.1').pause();
-    clients.push(socket);
-    const asked = 12;
-    socket.write(`GET ${path} HTTP/1.1\r\nHost: h\r\n\r\n`.repeat(asked));
-    await eventually('places are held', () => inFlight() > IN_FLIGHT_MAX / 2);
+    const sockets: Socket[] = [];
+    while (sockets.length <= IN_FLIGHT_MAX / 2) sockets.push(await fill(app));
+    assert.equal(inFlight(), sockets.length);
     const refused = await app.call('GET', '/openapi.json');
     assert.deepEqual([refused.status, refused.json.code], [503, 'overloaded']);
     assert.equal((await app.call('GET', '/healthz')).status, 200, 'a probe is answered');
-    socket.resume();
+    for (const socket of sockets) socket.resume();
     await eventually('every place is free', () => inFlight() === 0);
     assert.equal((await app.call('GET', '/openapi.json')).status, 200);
   });
 
   it('are given back when the client goes away', async () => {
-    const socket = connect(app.port, '127.0.0.1').pause();
-    clients.push(socket);
-    socket.write(`GET ${path} HTTP/1.1\r\nHost: h\r\n\r\n`.repeat(12));
-    await eventually('places are held', () => inFlight() > IN_FLIGHT_MAX / 2);
-    socket.destroy();
+    const sockets: Socket[] = [];
+    while (sockets.length <= IN_FLIGHT_MAX / 2) sockets.push(await fill(app));
+    assert.equal(inFlight(), sockets.length);
+    for (const socket of sockets) socket.destroy();
     await eventually('every place is free', () => inFlight() === 0);
   });
 
   it('are given back after a minute by a client that reads nothing and stays', async () => {
     const clock = createFakeClock(Date.UTC(2030, 0, 1));
     const own = await startTestApp({ clock });
-    const socket = connect(own.port, '127.0.0.1').pause();
-    socket.on('error', () => {});
-    clients.push(socket);
-    const held = () => /^strongroom_http_requests_in_flight [1-9]/m.test(own.metrics.render());
     try {
-      socket.write(`GET ${path} HTTP/1.1\r\nHost: h\r\n\r\n`.repeat(12));
-      await eventually('places are held', held);
+      await fill(own);
       const startedMs = clock.monotonicMs();
       await eventually(
         'every place is free',
         () => {
           clock.advance(STALL_MS / 50);
-          return !held();
+          return inFlight(own) === 0;
         },
         20_000,
       );

@@ -8,28 +8,39 @@ export const STALL_MS = 60_000;
 /** What answers that wait for their clients may keep in memory, all together. */
 export const UNSENT_BYTES_MAX = 33_554_432;
 
+/** More than this many answers on one connection, and it is closed: its client sends requests and reads nothing. */
+export const UNSENT_PER_CONNECTION_MAX = 32;
+
 /** Answers that were given and have not left the process: their clients read slowly, or not at all. */
 export interface UnsentAnswers {
   /** Has `onOut` called once the answer is out or its connection gone; at once for most, which the system takes whole. */
   follow(exchange: Exchange): void;
   /** Closes connections that have taken no byte for too long: to be called now and then. */
   look(): void;
-  /** How many unsent answers a client has. */
+  /** How many unsent answers of a client have a place. */
   countOf(limitKey: string): number;
 }
 
 export interface UnsentOptions {
   readonly clock: Clock;
   readonly onOut: (exchange: Exchange) => void;
+  /**
+   * Told of an answer that waits and must not have a place meanwhile: a refusal, or one behind another answer on its
+   * connection. One connection has one place at most for what its client does not read.
+   */
+  readonly onAside: (exchange: Exchange) => void;
   readonly stallMs?: number;
   readonly bytesMax?: number;
 }
+
+const REFUSED = 400;
 
 /** A connection with answers that wait for it. */
 interface Followed {
   readonly socket: Socket;
   readonly limitKey: string;
-  readonly exchanges: Set<Exchange>;
+  /** With whether each has a place. */
+  readonly exchanges: Map<Exchange, boolean>;
   readonly onClose: () => void;
   /** How many bytes it had taken when it last took any, and when that was seen. */
   takenBytes: number;
@@ -37,7 +48,7 @@ interface Followed {
 }
 
 export function createUnsentAnswers(options: UnsentOptions): UnsentAnswers {
-  const { clock, onOut, stallMs = STALL_MS, bytesMax = UNSENT_BYTES_MAX } = options;
+  const { clock, onOut, onAside, stallMs = STALL_MS, bytesMax = UNSENT_BYTES_MAX } = options;
   const connections = new Map<Socket, Followed>();
   const counts = new Map<string, number>();
 
@@ -48,9 +59,9 @@ export function createUnsentAnswers(options: UnsentOptions): UnsentAnswers {
     const made: Followed = {
       socket,
       limitKey,
-      exchanges: new Set(),
+      exchanges: new Map(),
       onClose: () => {
-        for (const exchange of made.exchanges) leave(made, exchange);
+        for (const exchange of made.exchanges.keys()) leave(made, exchange);
       },
       takenBytes: takenBy(socket),
       atMs: clock.monotonicMs(),
@@ -61,14 +72,18 @@ export function createUnsentAnswers(options: UnsentOptions): UnsentAnswers {
   }
 
   function leave({ socket, exchanges, limitKey, onClose }: Followed, exchange: Exchange): void {
-    if (!exchanges.delete(exchange)) return;
+    const hasPlace = exchanges.get(exchange);
+    if (hasPlace === undefined) return;
+    exchanges.delete(exchange);
     if (exchanges.size === 0) {
       connections.delete(socket);
       socket.off('close', onClose);
     }
-    const left = (counts.get(limitKey) ?? 1) - 1;
-    if (left === 0) counts.delete(limitKey);
-    else counts.set(limitKey, left);
+    if (hasPlace) {
+      const left = (counts.get(limitKey) ?? 1) - 1;
+      if (left === 0) counts.delete(limitKey);
+      else counts.set(limitKey, left);
+    }
     onOut(exchange);
   }
 
@@ -108,9 +123,15 @@ export function createUnsentAnswers(options: UnsentOptions): UnsentAnswers {
         return;
       }
       const followed = followedOn(socket, context.limitKey);
-      followed.exchanges.add(exchange);
-      counts.set(followed.limitKey, (counts.get(followed.limitKey) ?? 0) + 1);
+      const hasPlace = response.socket !== null && response.statusCode < REFUSED;
+      followed.exchanges.set(exchange, hasPlace);
       response.once('close', () => leave(followed, exchange));
+      if (hasPlace) counts.set(followed.limitKey, (counts.get(followed.limitKey) ?? 0) + 1);
+      else onAside(exchange);
+      if (followed.exchanges.size > UNSENT_PER_CONNECTION_MAX) {
+        socket.destroy();
+        return;
+      }
       makeRoom();
     },
     look() {
@@ -140,6 +161,6 @@ function takenBy(socket: Socket): number {
 
 function unsentOn({ exchanges }: Followed): number {
   let bytes = 0;
-  for (const { response } of exchanges) bytes += response.writableLength;
+  for (const { response } of exchanges.keys()) bytes += response.writableLength;
   return bytes;
 }
