@@ -1,3 +1,4 @@
+import type { Share } from '../kernel/byte-budget.js';
 import type { TenantTx } from '../storage/scope.js';
 import type { EntityType } from './entity-types.js';
 import type { EventName } from './events.js';
@@ -17,7 +18,8 @@ export interface Shown {
 
 /** Whoever answers: gives back what it holds once the answer is out. */
 export interface Holder {
-  held: (() => void)[] | undefined;
+  /** Its share of memory, if it has one. */
+  held: Share[] | undefined;
   /** Whether the caller still has what it had when it asked; for answers that take long. */
   isStillAllowed?: (() => Promise<boolean>) | undefined;
 }
@@ -50,14 +52,4 @@ export interface Entry {
 /** An act of the operator's own, from the command line. */
 export function operatorAct(atMs: number): Act {
   return { actor: undefined, atMs, sourceAddress: undefined, traceId: undefined };
-}
-
-/** Gives something back once the answer is out; at once where there is none. */
-export function releaseWhenAnswered({ holder }: Pick<Act, 'holder'>, release: () => void): void {
-  if (holder === undefined) {
-    release();
-    return;
-  }
-  holder.held ??= [];
-  holder.held.push(release);
 }

@@ -12,7 +12,7 @@ import type { TestApp } from '../testing/test-app.js';
 import { startTestApp } from '../testing/test-app.js';
 import type { Exchange } from './respond.js';
 import type { UnsentAnswers } from './unsent-answers.js';
-import { createUnsentAnswers, STALL_MS, UNSENT_PER_CONNECTION_MAX } from './unsent-answers.js';
+import { createUnsentAnswers, RATE_MS, STALL_MS, UNSENT_PER_CONNECTION_MAX } from './unsent-answers.js';
 
 const REQUEST = 'GET / HTTP/1.1\r\nHost: h\r\n\r\n';
 /** More than the system keeps for a connection, on both its ends. */
@@ -25,6 +25,7 @@ describe('answers that clients do not read', () => {
   let clients: Socket[];
   let places: { out: number; aside: number };
   let client: string;
+  let held: object[] | undefined;
   const answer = Buffer.alloc(ANSWER_BYTES, 'x');
 
   function start(bytesMax: number): void {
@@ -43,12 +44,13 @@ describe('answers that clients do not read', () => {
     clock = createFakeClock(0);
     clients = [];
     client = 'a';
+    held = undefined;
     start(10 * ANSWER_BYTES);
     server = createServer({ keepAliveTimeout: 0 }, (request: IncomingMessage, response: ServerResponse) => {
       if (request.url === '/refused') response.statusCode = 503;
       response.end(request.url === '/small' ? 'small' : answer);
-      // Of the context only the client is looked at.
-      unsent.follow({ request, response, context: { limitKey: client } } as Exchange);
+      // Of the context only the client and its share are looked at.
+      unsent.follow({ request, response, context: { limitKey: client, held } } as Exchange);
     });
     server.listen(0, '127.0.0.1');
     await once(server, 'listening');
@@ -118,6 +120,27 @@ describe('answers that clients do not read', () => {
       unsent.look();
       assert.equal(socket.closed, false);
     }
+  });
+
+  it('are closed after half a minute in which too little was taken, where memory is set aside for them', async () => {
+    await ask();
+    held = [{}];
+    const socket = await ask();
+    clock.advance(RATE_MS - 1);
+    unsent.look();
+    for (let read = 0; read < 7_000_000; ) {
+      const piece: Buffer | null = socket.read();
+      if (piece === null) await once(socket, 'readable');
+      else read += piece.length;
+    }
+    unsent.look();
+    clock.advance(RATE_MS - 1);
+    unsent.look();
+    assert.equal(places.out, 0, 'enough was taken');
+    clock.advance(1);
+    unsent.look();
+    await eventually('one is closed', () => places.out === 1);
+    await once(socket.resume(), 'close');
   });
 
   it('are all out when their connection closes, those behind the first one too', async () => {

@@ -5,6 +5,10 @@ import type { Exchange } from './respond.js';
 /** How long a connection may take no byte of an answer that waits for it. */
 export const STALL_MS = 60_000;
 
+/** Who has a share of memory takes at least so much of its answer in this time: others wait for it. */
+export const RATE_BYTES = 65_536;
+export const RATE_MS = 30_000;
+
 /** What answers that wait for their clients may keep in memory, all together. */
 export const UNSENT_BYTES_MAX = 33_554_432;
 
@@ -15,7 +19,7 @@ export const UNSENT_PER_CONNECTION_MAX = 32;
 export interface UnsentAnswers {
   /** Has `onOut` called once the answer is out or its connection gone; at once for most, which the system takes whole. */
   follow(exchange: Exchange): void;
-  /** Closes connections that have taken no byte for too long: to be called now and then. */
+  /** Closes connections that have taken no byte, or with a share of memory too few, for too long: to be called now and then. */
   look(): void;
   /** How many unsent answers of a client have a place. */
   countOf(limitKey: string): number;
@@ -45,6 +49,9 @@ interface Followed {
   /** How many bytes it had taken when it last took any, and when that was seen. */
   takenBytes: number;
   atMs: number;
+  /** The same for the last time it had taken enough since the time before. */
+  rateBytes: number;
+  rateAtMs: number;
 }
 
 export function createUnsentAnswers(options: UnsentOptions): UnsentAnswers {
@@ -56,6 +63,8 @@ export function createUnsentAnswers(options: UnsentOptions): UnsentAnswers {
   function followedOn(socket: Socket, limitKey: string): Followed {
     const known = connections.get(socket);
     if (known) return known;
+    const takenBytes = takenBy(socket);
+    const atMs = clock.monotonicMs();
     const made: Followed = {
       socket,
       limitKey,
@@ -63,8 +72,10 @@ export function createUnsentAnswers(options: UnsentOptions): UnsentAnswers {
       onClose: () => {
         for (const exchange of made.exchanges.keys()) leave(made, exchange);
       },
-      takenBytes: takenBy(socket),
-      atMs: clock.monotonicMs(),
+      takenBytes,
+      atMs,
+      rateBytes: takenBytes,
+      rateAtMs: atMs,
     };
     connections.set(socket, made);
     socket.once('close', made.onClose);
@@ -92,6 +103,14 @@ export function createUnsentAnswers(options: UnsentOptions): UnsentAnswers {
     if (takenBytes === followed.takenBytes && followed.socket.writableLength > 0) return;
     followed.takenBytes = takenBytes;
     followed.atMs = nowMs;
+    if (takenBytes - followed.rateBytes < RATE_BYTES && followed.socket.writableLength > 0) return;
+    followed.rateBytes = takenBytes;
+    followed.rateAtMs = nowMs;
+  }
+
+  function isTooSlow({ exchanges, atMs, rateAtMs }: Followed, nowMs: number): boolean {
+    if (nowMs - atMs >= stallMs) return true;
+    return nowMs - rateAtMs >= RATE_MS && [...exchanges].some(({ context }) => context.held !== undefined);
   }
 
   /** The client that holds most gives up what it has left lying longest. */
@@ -138,7 +157,7 @@ export function createUnsentAnswers(options: UnsentOptions): UnsentAnswers {
       const nowMs = clock.monotonicMs();
       for (const followed of connections.values()) {
         note(followed, nowMs);
-        if (nowMs - followed.atMs >= stallMs) followed.socket.destroy();
+        if (isTooSlow(followed, nowMs)) followed.socket.destroy();
       }
     },
     countOf: (limitKey) => counts.get(limitKey) ?? 0,

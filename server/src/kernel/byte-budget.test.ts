@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { ByteBudgetOptions, Release } from './byte-budget.js';
+import type { ByteBudgetOptions, Share } from './byte-budget.js';
 import { createByteBudget } from './byte-budget.js';
 import { AppError } from './errors.js';
 
@@ -45,22 +45,76 @@ describe('a budget of bytes', () => {
     assert.equal(budget.taken(), 0);
   });
 
-  it('shares come in the order they were asked for: a small one does not overtake a large one', async () => {
-    const { budget } = budgetOf();
+  it('shares come in the order they were asked for; only so many small ones overtake a large one', async () => {
+    const { budget } = budgetOf({ waitingMax: 20 });
     const holding = [await budget.take('a', 40), await budget.take('b', 40)];
     const order: string[] = [];
-    const note = (name: string) => (release: Release) => {
+    const note = (name: string) => (share: Share) => {
       order.push(name);
-      return release;
+      return share;
     };
     const large = budget.take('c', 45).then(note('large'));
+    for (let times = 0; times < 8; times += 1) (await budget.take('d', 5))();
     const small = budget.take('d', 5).then(note('small'));
     await settle();
     assert.deepEqual(order, []);
-    assert.equal(budget.takeNow('e', 5), undefined, 'nor does one that cannot wait');
+    assert.equal(budget.open('e').needNow(5), false, 'nor does one that cannot wait');
     holding[0]?.();
     await Promise.all([large, small]);
     assert.deepEqual(order, ['large', 'small']);
+  });
+
+  it('a small share does not wait for a large one ahead of it that does not fit yet', async () => {
+    const { budget } = budgetOf();
+    const holding = [await budget.take('a', 50), await budget.take('b', 40), await budget.take('c', 10)];
+    const large = budget.take('d', 45);
+    const small = budget.take('e', 10);
+    holding[2]?.();
+    (await small)();
+    assert.equal(budget.waiting(), 1);
+    holding[0]?.();
+    (await large)();
+  });
+
+  it('a share grows beyond what it was taken for, and what it asked for before counts', async () => {
+    const { budget } = budgetOf();
+    const share = await budget.take('a', 10);
+    await share.need(20);
+    assert.equal(budget.taken(), 30);
+    await share.need(15);
+    assert.equal(share.needNow(20), true);
+    assert.deepEqual([budget.taken(), budget.shares()], [30, 1]);
+    share();
+    assert.deepEqual([budget.taken(), budget.shares()], [0, 0]);
+    await share.need(20);
+    assert.equal(budget.taken(), 0, 'over is over');
+  });
+
+  it('two shares that both need more do not hold on to what the other waits for', async () => {
+    const { budget } = budgetOf();
+    const first = await budget.take('a', 25);
+    const second = await budget.take('a', 25);
+    assert.equal(first.needNow(10), false);
+    assert.equal(budget.taken(), 50, 'without waiting it stays as it was');
+    const firstGrown = first.need(10);
+    const secondGrown = second.need(10);
+    await secondGrown;
+    assert.deepEqual([budget.taken(), budget.waiting()], [35, 1]);
+    second();
+    await firstGrown;
+    first();
+    assert.equal(budget.taken(), 0);
+  });
+
+  it('a share that is given back while it waits takes nothing when its turn comes', async () => {
+    const { budget } = budgetOf();
+    const other = await budget.take('a', 50);
+    const share = budget.open('a');
+    const needed = share.need(10);
+    share();
+    other();
+    await needed;
+    assert.deepEqual([budget.taken(), budget.shares(), budget.waiting()], [0, 0, 0]);
   });
 
   it('503 after the longest wait, and whoever stood behind is served', async () => {
@@ -69,7 +123,9 @@ describe('a budget of bytes', () => {
     await budget.take('b', 40);
     const large = budget.take('c', 45);
     const refused = assert.rejects(large, isOverloaded);
+    for (let times = 0; times < 8; times += 1) (await budget.take('d', 5))();
     const small = budget.take('d', 5);
+    assert.equal(budget.waiting(), 2);
     runOut();
     await refused;
     (await small)();

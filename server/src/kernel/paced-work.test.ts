@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { createFakeClock } from '../testing/fake-clock.js';
+import { AppError } from './errors.js';
 import { createPacedWork } from './paced-work.js';
 
 const settle = () => new Promise((resolve) => setImmediate(resolve));
@@ -9,17 +10,31 @@ function pacedWork(isContended: boolean) {
   const clock = createFakeClock(0);
   const pauses: { readonly ms: number; readonly end: (value?: unknown) => void }[] = [];
   const pause = (ms: number) => new Promise((end) => pauses.push({ ms, end }));
-  return { clock, pauses, paced: createPacedWork({ clock, isContended: () => isContended, pause }) };
+  const due = new Set<() => void>();
+  const after = (_ms: number, call: () => void) => {
+    due.add(call);
+    return () => void due.delete(call);
+  };
+  const runOut = (): void => {
+    for (const call of due) call();
+  };
+  return {
+    clock,
+    pauses,
+    due,
+    runOut,
+    paced: createPacedWork({ clock, isContended: () => isContended, pause, after }),
+  };
 }
 
 it('large work goes one piece at a time, and leaves others three times as long as it took', async () => {
   const { clock, pauses, paced } = pacedWork(true);
   const begun: string[] = [];
   const piece = (name: string) =>
-    paced.run(
-      () => begun.push(name),
-      () => clock.advance(7),
-    );
+    paced.run('tenant', () => {
+      begun.push(name);
+      clock.advance(7);
+    });
   const both = [piece('first'), piece('second')];
   await both[0];
   await settle();
@@ -29,26 +44,48 @@ it('large work goes one piece at a time, and leaves others three times as long a
   assert.deepEqual(begun, ['first', 'second']);
 });
 
+it('large work of one tenant does not wait for all that another has waiting', async () => {
+  const { pauses, paced } = pacedWork(true);
+  const done: string[] = [];
+  const all = ['a', 'a', 'a', 'a', 'b'].map((name) => paced.run(name, () => done.push(name)));
+  while (done.length < all.length) {
+    await settle();
+    pauses.shift()?.end();
+  }
+  assert.deepEqual(done, ['a', 'a', 'b', 'a', 'a']);
+});
+
+it('503 for large work whose turn does not come in time, and it is not done later', async () => {
+  const { pauses, due, runOut, paced } = pacedWork(true);
+  const done: string[] = [];
+  await paced.run('a', () => done.push('first'));
+  const late = assert.rejects(
+    paced.run('a', () => done.push('late')),
+    (error) => error instanceof AppError && error.code === 'overloaded',
+  );
+  runOut();
+  await late;
+  due.clear();
+  const next = paced.run('a', () => done.push('next'));
+  while (!done.includes('next')) {
+    pauses.shift()?.end();
+    await settle();
+  }
+  await next;
+  assert.deepEqual([done, due.size], [['first', 'next'], 0]);
+});
+
 it('large work does not wait when nobody else wants to get on', async () => {
   const { clock, pauses, paced } = pacedWork(false);
-  for (let pieces = 0; pieces < 3; pieces += 1) await paced.run(Promise.resolve.bind(Promise), () => clock.advance(9));
+  for (let pieces = 0; pieces < 3; pieces += 1) await paced.run('tenant', () => clock.advance(9));
   assert.equal(pauses.length, 0);
 });
 
 it('a piece that fails is its caller’s failure alone, and the next one runs', async () => {
   const { paced } = pacedWork(false);
-  await assert.rejects(
-    paced.run(
-      () => Promise.reject(new Error('not there')),
-      () => {},
-    ),
-    /not there/,
-  );
-  assert.equal(
-    await paced.run(
-      () => 20,
-      (value) => value + 1,
-    ),
-    21,
-  );
+  const failed = paced.run('tenant', () => {
+    throw new Error('not there');
+  });
+  await assert.rejects(failed, /not there/);
+  assert.equal(await paced.run('tenant', () => 21), 21);
 });

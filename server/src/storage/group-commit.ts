@@ -1,6 +1,6 @@
 import type { Clock } from '../kernel/clock.js';
 import { AppError, storageUnavailable } from '../kernel/errors.js';
-import { createFairQueue } from './fair-queue.js';
+import { createFairQueue } from '../kernel/fair-queue.js';
 import { isConflict, isOutage } from './faults.js';
 import type { TenantTx } from './scope.js';
 import { Unwritten } from './unwritten.js';

@@ -1,6 +1,6 @@
+import type { FairQueue } from '../kernel/fair-queue.js';
+import { createFairQueue } from '../kernel/fair-queue.js';
 import type { Bulk } from './bulk.js';
-import type { FairQueue } from './fair-queue.js';
-import { createFairQueue } from './fair-queue.js';
 import { mayBeOneCallers } from './faults.js';
 
 export interface Asked {

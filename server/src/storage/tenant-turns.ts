@@ -1,6 +1,6 @@
 import type { Clock } from '../kernel/clock.js';
 import { AppError } from '../kernel/errors.js';
-import type { OfTenant } from './fair-queue.js';
+import type { OfTenant } from '../kernel/fair-queue.js';
 
 export interface TenantTurnsOptions {
   readonly clock: Pick<Clock, 'monotonicMs'>;

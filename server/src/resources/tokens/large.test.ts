@@ -42,12 +42,14 @@ describe('large tokens', () => {
   }
 
   /** A client that reads nothing until it is told to. */
-  async function askRaw(path: string, key = vault.key) {
+  async function askRaw(path: string, key = vault.key, body?: string) {
     const socket = connect(root.app.port, '127.0.0.1').pause();
     sockets.push(socket);
     const left = new Promise((resolve) => socket.once('error', resolve).once('close', resolve));
     await once(socket, 'connect');
-    socket.write(`GET ${path} HTTP/1.1\r\nHost: h\r\nConnection: close\r\nSVC-API-KEY: ${key}\r\n\r\n`);
+    const typed = body === undefined ? '' : `Content-Type: application/json\r\nContent-Length: ${body.length}\r\n`;
+    const head = `Host: h\r\nConnection: close\r\nSVC-API-KEY: ${key}\r\n${typed}`;
+    socket.write(`${body === undefined ? 'GET' : 'POST'} ${path} HTTP/1.1\r\n${head}\r\n${body ?? ''}`);
     return {
       socket,
       /** All it is sent until the connection ends. */
@@ -220,6 +222,17 @@ describe('large tokens', () => {
     for (const { socket } of clients) socket.destroy();
     const own = await mine.send('GET', '/tokens?size=3');
     assert.equal(own.json.data.length, 3);
+  });
+
+  it('200 for a body that is large by spaces alone, with room for all it leads to', async () => {
+    await makeLarge(PAGE_TOKENS);
+    const spaces = ' '.repeat(66_000);
+    const heldBytes = () => Number(/_large_bytes_held (\d+)$/m.exec(root.app.metrics.render())?.[1]);
+    const search = await askRaw('/tokens/search', vault.key, `${spaces}{"query":"","size":100}`);
+    await once(search.socket, 'readable');
+    assert.ok(heldBytes() >= 3 * LARGE_BYTES + spaces.length, `${heldBytes()} bytes`);
+    assert.equal(bodyOf(await search.read())?.data.length, PAGE_TOKENS);
+    await eventually('nothing is held', () => heldBytes() === 0);
   });
 
   it('200 in pieces for a page whose masks make much of little', async () => {

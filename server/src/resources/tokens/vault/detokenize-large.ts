@@ -1,6 +1,5 @@
 import type { Principal } from '../../../access/principal.js';
 import type { Act } from '../../../audit/entry.js';
-import { releaseWhenAnswered } from '../../../audit/entry.js';
 import type { Budget } from '../../../expressions/budget.js';
 import type { TokenView } from '../../../expressions/expressions.js';
 import { AppError } from '../../../kernel/errors.js';
@@ -10,6 +9,7 @@ import type { FoundRow } from '../stored/row.js';
 import { sealedBytesOf } from '../stored/row.js';
 import { PIECE_BYTES_MAX, PIECE_TIMES, piecesOf } from './large-pages.js';
 import type { Opener, OpenRow } from './open.js';
+import { takeRoom } from './room.js';
 import { unknownTokens } from './too-many.js';
 
 /** What the tokens of one expression may hold together: all of them are opened for it at once. */
@@ -51,10 +51,8 @@ export async function evaluateLarge(
 ): Promise<Json[]> {
   const { principal, act, rows, expressions, budget, noting } = request;
   const byId = new Map(rows.map((row) => [row.id, row]));
-  if (!act.holder?.held) {
-    const bytes = Math.min(EXPRESSION_BYTES_MAX, largestOf(expressions, byId));
-    releaseWhenAnswered(act, await largeWork.bytes.take(principal.tenantId, bytes * PIECE_TIMES));
-  }
+  const bytes = Math.min(EXPRESSION_BYTES_MAX, largestOf(expressions, byId));
+  await takeRoom(largeWork, principal.tenantId, act, bytes * PIECE_TIMES);
   const open = (wanted: readonly FoundRow[], use: (tokens: readonly OpenRow[]) => void): Promise<void> =>
     opener.openPaced(principal.tenantId, wanted, act.atMs, use);
 

@@ -1,7 +1,6 @@
 import { decide } from '../../../access/decide.js';
 import type { Principal } from '../../../access/principal.js';
 import type { Act } from '../../../audit/entry.js';
-import { releaseWhenAnswered } from '../../../audit/entry.js';
 import type { Budget } from '../../../expressions/budget.js';
 import { createBudget } from '../../../expressions/budget.js';
 import type { Expressions, TokenView } from '../../../expressions/expressions.js';
@@ -23,6 +22,7 @@ import { accessDenied, OPENED_TIMES } from './open.js';
 import type { Fingerprints, Present } from './present.js';
 import { createPresent } from './present.js';
 import { createRefusals } from './refused.js';
+import { takeRoom } from './room.js';
 import { tooManyTokens, unknownTokens } from './too-many.js';
 
 export interface DetokenizeOptions {
@@ -86,9 +86,7 @@ export function createDetokenize(options: DetokenizeOptions) {
       const small = rows.filter((row) => !isLarge(row));
       const bytes = rows.reduce((sum, row) => sum + sealedBytesOf(row), 0);
       if (small.length === rows.length && bytes <= PIECE_BYTES_MAX) {
-        if (bytes > FREE_BYTES_MAX) {
-          releaseWhenAnswered(act, await options.largeWork.bytes.take(principal.tenantId, bytes * OPENED_TIMES));
-        }
+        if (bytes > FREE_BYTES_MAX) await takeRoom(options.largeWork, principal.tenantId, act, bytes * OPENED_TIMES);
         const views = viewsOf(await opener.open(principal.tenantId, small));
         return noting(() => found.map(({ text }) => resultOf(text, views)));
       }

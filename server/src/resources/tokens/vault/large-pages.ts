@@ -2,7 +2,6 @@ import { decide } from '../../../access/decide.js';
 import type { Permission } from '../../../access/permissions.js';
 import type { Principal } from '../../../access/principal.js';
 import type { Act } from '../../../audit/entry.js';
-import { releaseWhenAnswered } from '../../../audit/entry.js';
 import type { EventName } from '../../../audit/events.js';
 import type { WriteItems } from '../../../http/piecewise.js';
 import { PiecewiseList } from '../../../http/piecewise.js';
@@ -15,6 +14,7 @@ import { sealedBytesOf } from '../stored/row.js';
 import { subjectOf } from './answer.js';
 import { placed, recordTouched } from './change.js';
 import type { Opener, OpenRow } from './open.js';
+import { takeRoom } from './room.js';
 
 /** What a page may hold without asking for room: as many such as there may be requests at once still fit into memory. */
 export const FREE_BYTES_MAX = 65_536;
@@ -109,9 +109,7 @@ export function createLargePages({ database, opener, largeWork }: LargePagesOpti
     async send(page) {
       const { principal, act, event, rows, pagination } = page;
       const largest = rows.reduce((most, row) => Math.max(most, sealedBytesOf(row)), PIECE_BYTES_MAX);
-      if (!act.holder?.held) {
-        releaseWhenAnswered(act, await largeWork.bytes.take(principal.tenantId, largest * PIECE_TIMES));
-      }
+      await takeRoom(largeWork, principal.tenantId, act, largest * PIECE_TIMES);
       await database.write(principal.tenantId, (tx) => recordTouched(tx, act, event, rows.map(placed)));
       return new PiecewiseList(pagination, (write) => pieces(page, write));
     },

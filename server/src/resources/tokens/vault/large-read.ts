@@ -1,7 +1,6 @@
 import { decide } from '../../../access/decide.js';
 import type { Principal } from '../../../access/principal.js';
 import type { Act } from '../../../audit/entry.js';
-import { releaseWhenAnswered } from '../../../audit/entry.js';
 import type { LargeWork } from '../../../kernel/large-work.js';
 import type { Database } from '../../../storage/database.js';
 import type { TokenBody } from '../schema.js';
@@ -12,6 +11,7 @@ import { placed, recordTouched } from './change.js';
 import type { Opener, OpenRow } from './open.js';
 import { known } from './open.js';
 import type { Present } from './present.js';
+import { takeRoom } from './room.js';
 
 /** What is held of a token that is read: its record, its text, and what is on its way to the client. */
 const READ_TIMES = 3;
@@ -35,7 +35,7 @@ export async function readLarge(
 ): Promise<TokenBody> {
   const { tenantId } = principal;
   const transformOf = (token: OpenRow) => granted(decide(principal, 'token:read', subjectOf(token)));
-  releaseWhenAnswered(act, await largeWork.bytes.take(tenantId, sealedBytesOf(found) * READ_TIMES));
+  await takeRoom(largeWork, tenantId, act, sealedBytesOf(found) * READ_TIMES);
   const row = await opener.openPaced(tenantId, [found], act.atMs, ([token]) => {
     const seen = known(token);
     transformOf(seen);

@@ -2,7 +2,6 @@ import { setImmediate } from 'node:timers/promises';
 import { decide } from '../../../access/decide.js';
 import type { Principal } from '../../../access/principal.js';
 import type { Act } from '../../../audit/entry.js';
-import { releaseWhenAnswered } from '../../../audit/entry.js';
 import type { Budget } from '../../../expressions/budget.js';
 import { createBudget } from '../../../expressions/budget.js';
 import type { Expressions } from '../../../expressions/expressions.js';
@@ -32,6 +31,7 @@ import type { Opener } from './open.js';
 import { OPENED_TIMES } from './open.js';
 import type { Fingerprints } from './present.js';
 import { createPresent } from './present.js';
+import { takeRoom } from './room.js';
 
 /** What the mask of one token on a page may cost, about five milliseconds; and from where on it is dear. */
 const MASK_UNITS_MAX = 1_000_000;
@@ -141,9 +141,7 @@ export function createLists(options: ListsOptions): Lists {
     const rows = found.filter((row) => !isLarge(row));
     if (rows.length < found.length) return inPieces();
     const bytes = rows.reduce((sum, row) => sum + sealedBytesOf(row), 0);
-    if (bytes > FREE_BYTES_MAX) {
-      releaseWhenAnswered(act, await largeWork.bytes.take(principal.tenantId, bytes * OPENED_TIMES));
-    }
+    if (bytes > FREE_BYTES_MAX) await takeRoom(largeWork, principal.tenantId, act, bytes * OPENED_TIMES);
     const tokens = await opener.open(principal.tenantId, rows);
     const data: TokenBody[] = [];
     let maskBytes = 0;

@@ -1,9 +1,8 @@
 import type { Act } from '../../../audit/entry.js';
-import { releaseWhenAnswered } from '../../../audit/entry.js';
 import { IntegrityError } from '../../../crypto/integrity-error.js';
 import type { KeyStore } from '../../../crypto/key-store.js';
 import type { TenantKeys } from '../../../crypto/tenant-keys.js';
-import { AppError, overloaded, storageUnavailable } from '../../../kernel/errors.js';
+import { AppError, storageUnavailable } from '../../../kernel/errors.js';
 import type { LargeWork } from '../../../kernel/large-work.js';
 import { createLargeWork } from '../../../kernel/large-work.js';
 import type { Database } from '../../../storage/database.js';
@@ -13,6 +12,7 @@ import type { TokenContent } from '../stored/content.js';
 import type { BareRow, FoundRow, TokenRow } from '../stored/row.js';
 import { isLarge, sealedBytesOf } from '../stored/row.js';
 import { openContent } from '../stored/seal.js';
+import { takeRoom, takeRoomNow } from './room.js';
 import { largeBytesOf, wholeRows } from './whole-rows.js';
 
 /** A stored token with what it says. */
@@ -107,18 +107,16 @@ export function createOpener(options: {
     return found.filter((row) => !isExpired(row, nowMs));
   }
 
-  const openPaced: Opener['openPaced'] = (tenantId, rows, nowMs, use) =>
-    largeWork.paced.run(
-      async () => {
-        const whole = await readWhole(tenantId, rows, nowMs);
-        const records = whole.map(({ sealed }) => sealed);
-        return { whole, keys: await orGone(keyring.forRecords(tenantId, records)) };
-      },
-      ({ whole, keys }) => {
-        const opened = whole.map((row) => tryOpen(keys, row)).filter((token) => token !== undefined);
-        return use(all(whole, opened));
-      },
-    );
+  /** Only the opening waits for its turn: what a tenant waits for at the database is its own affair. */
+  const openPaced: Opener['openPaced'] = async (tenantId, rows, nowMs, use) => {
+    const whole = await readWhole(tenantId, rows, nowMs);
+    const records = whole.map(({ sealed }) => sealed);
+    const keys = await orGone(keyring.forRecords(tenantId, records));
+    return largeWork.paced.run(tenantId, () => {
+      const opened = whole.map((row) => tryOpen(keys, row)).filter((token) => token !== undefined);
+      return use(all(whole, opened));
+    });
+  };
 
   async function openLive(row: TokenRow | undefined, nowMs: number): Promise<OpenRow | undefined> {
     if (row === undefined || isExpired(row, nowMs)) return undefined;
@@ -136,19 +134,12 @@ export function createOpener(options: {
     async find(tenantId, id, act) {
       const row = await look(tenantId, id, act.atMs);
       if (row === undefined || !isLarge(row)) return openLive(row, act.atMs);
-      // A request that has room already was given enough for whatever it does.
-      if (!act.holder?.held) {
-        releaseWhenAnswered(act, await largeWork.bytes.take(tenantId, sealedBytesOf(row) * OPENED_TIMES));
-      }
+      await takeRoom(largeWork, tenantId, act, sealedBytesOf(row) * OPENED_TIMES);
       return openPaced(tenantId, [row], act.atMs, ([token]) => token);
     },
     async openIn(tx, rows, act) {
       const bytes = largeBytesOf(rows);
-      if (bytes > 0 && !act.holder?.held) {
-        const release = largeWork.bytes.takeNow(tx.tenantId, bytes * OPENED_TIMES);
-        if (release === undefined) throw overloaded();
-        releaseWhenAnswered(act, release);
-      }
+      if (bytes > 0) takeRoomNow(largeWork, tx.tenantId, act, bytes * OPENED_TIMES);
       return open(tx.tenantId, bytes === 0 ? rows.filter((row) => !isLarge(row)) : await wholeRows(tx, rows));
     },
     async lock(tx, id, nowMs) {
