@@ -25,7 +25,7 @@ export function statementWallOff(): StatementWall {
       .replaceAll(/\w+\.tenant_id = given\.tenant_id/g, 'true')
       // What is found passes for the tenant's own, so that nobody notices by looking at the row.
       .replace(
-        /SELECT t\.tenant_id(?=(?:[^()]|encode\([^()]*\))* FROM unnest\([^()]*\) AS given)/,
+        /SELECT t\.tenant_id(?=(?:[^()]|(?:encode|octet_length)\([^()]*\))* FROM unnest\([^()]*\) AS given)/,
         'SELECT given.tenant_id',
       );
     if (text !== first.text) widened.add(String(first.name));

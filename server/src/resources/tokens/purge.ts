@@ -2,10 +2,10 @@ import { operatorAct } from '../../audit/entry.js';
 import type { Expressions } from '../../expressions/expressions.js';
 import type { Database } from '../../storage/database.js';
 import type { TenantTx } from '../../storage/scope.js';
-import type { Due } from './due-queries.js';
-import { findTenantsWithDue, lockDueTokens } from './due-queries.js';
 import { findWholeTokens } from './queries.js';
 import { placed, removeTokens, writeChange } from './vault/change.js';
+import type { Due } from './vault/due-queries.js';
+import { findTenantsWithDue, lockDueTokens } from './vault/due-queries.js';
 import { forgetCvc } from './vault/forget-cvc.js';
 import type { Opener } from './vault/open.js';
 

@@ -5,12 +5,12 @@ import { emptyAnswersShowing } from '../../../http/idempotency-queries.js';
 import type { TenantTx } from '../../../storage/scope.js';
 import type { ActiveToken } from '../../reports/index.js';
 import { countUsage } from '../../reports/index.js';
-import type { GroupedRow } from '../due-queries.js';
 import { deleteTerms, deleteTokens, insertTerms, releaseClaim, updateToken } from '../queries.js';
 import type { TokenContent } from '../stored/content.js';
 import { claimScopeOf, isMatchedAlike } from '../stored/match.js';
 import type { BareRow } from '../stored/row.js';
 import { isTokenType } from '../types/names.js';
+import type { GroupedRow } from './due-queries.js';
 import type { OpenRow } from './open.js';
 
 /** A token as far as counters and log know it. */

@@ -1,7 +1,7 @@
-import type { SystemTx, TenantTx } from '../../storage/scope.js';
-import { statement } from '../../storage/statement.js';
-import type { BareRow } from './stored/row.js';
-import { BARE_COLUMNS } from './stored/row.js';
+import type { SystemTx, TenantTx } from '../../../storage/scope.js';
+import { statement } from '../../../storage/statement.js';
+import type { BareRow } from '../stored/row.js';
+import { BARE_COLUMNS } from '../stored/row.js';
 
 /** What is over: the whole token, or only a card's verification code. */
 export type Due = 'expires_at' | 'cvc_expires_at';
