@@ -110,7 +110,7 @@ export function createUnsentAnswers(options: UnsentOptions): UnsentAnswers {
 
   function isTooSlow({ exchanges, atMs, rateAtMs }: Followed, nowMs: number): boolean {
     if (nowMs - atMs >= stallMs) return true;
-    return nowMs - rateAtMs >= RATE_MS && [...exchanges].some(({ context }) => context.held !== undefined);
+    return nowMs - rateAtMs >= RATE_MS && [...exchanges.keys()].some(({ context }) => context.held !== undefined);
   }
 
   /** The client that holds most gives up what it has left lying longest. */
