@@ -15,7 +15,7 @@ COPY . .
 RUN npm run build && npm prune --omit=dev
 
 FROM node:22-bookworm-slim
-ENV NODE_ENV=production STRONGROOM_HOST=0.0.0.0 STRONGROOM_DATA_DIR=/var/lib/strongroom
+ENV NODE_ENV=production STRONGROOM_ENV=production STRONGROOM_HOST=0.0.0.0 STRONGROOM_DATA_DIR=/var/lib/strongroom
 WORKDIR /app
 COPY --from=build /app/package.json ./
 COPY --from=build /app/node_modules node_modules

@@ -10,7 +10,49 @@ ALTER TABLE token_claims ADD COLUMN scope uuid NOT NULL DEFAULT '00000000-0000-0
 ALTER TABLE token_claims DROP CONSTRAINT token_claims_pkey;
 ALTER TABLE token_claims ADD PRIMARY KEY (tenant_id, type, fingerprint, scope);
 
-DROP FUNCTION claim_fingerprint(uuid, text, bytea, text, timestamptz);
+-- For processes of the release before, which go on while this one is rolled out. They know one place to claim in, the default.
+CREATE OR REPLACE FUNCTION claim_fingerprint(
+  for_tenant uuid, for_type text, for_fingerprint bytea, new_token text, at timestamptz
+) RETURNS text
+  LANGUAGE plpgsql
+  SET search_path = pg_catalog, public, pg_temp
+  AS $$
+DECLARE
+  default_scope CONSTANT uuid := '00000000-0000-0000-0000-000000000000';
+  holder text;
+  is_own boolean;
+BEGIN
+  LOOP
+    INSERT INTO token_claims (tenant_id, type, fingerprint, scope, token_id)
+      VALUES (for_tenant, for_type, for_fingerprint, default_scope, new_token) ON CONFLICT DO NOTHING;
+    EXIT WHEN FOUND;
+    SELECT c.token_id, c.xmin::text = pg_current_xact_id()::xid::text INTO holder, is_own
+      FROM token_claims c
+      WHERE c.tenant_id = for_tenant AND c.type = for_type AND c.fingerprint = for_fingerprint AND c.scope = default_scope
+      FOR UPDATE;
+    CONTINUE WHEN NOT FOUND;
+    IF is_own THEN
+      RETURN holder;
+    END IF;
+    PERFORM FROM tokens t
+      WHERE t.tenant_id = for_tenant AND t.id >= holder AND t.id <= holder
+        AND t.fingerprint = for_fingerprint AND (t.expires_at IS NULL OR t.expires_at > at)
+      ORDER BY t.id LIMIT 1;
+    IF FOUND THEN
+      RETURN holder;
+    END IF;
+    EXIT;
+  END LOOP;
+  SELECT t.id INTO holder FROM tokens t
+    WHERE t.tenant_id = for_tenant AND t.fingerprint >= for_fingerprint AND t.fingerprint <= for_fingerprint
+      AND t.type = for_type AND (t.expires_at IS NULL OR t.expires_at > at)
+    ORDER BY t.fingerprint, t.created_at, t.tie LIMIT 1;
+  holder := coalesce(holder, new_token);
+  UPDATE token_claims c SET token_id = holder
+    WHERE c.tenant_id = for_tenant AND c.type = for_type AND c.fingerprint = for_fingerprint AND c.scope = default_scope;
+  RETURN holder;
+END
+$$;
 
 -- Says which token stands for a fingerprint in a scope: the one given, or one that was there before. Whoever comes second
 -- waits for the first to commit. A claim made in this very transaction holds although its token is not written yet.

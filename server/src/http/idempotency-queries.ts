@@ -1,4 +1,5 @@
-import { uuidArray } from '../storage/binary-array.js';
+import { byteaArray, uuidArray } from '../storage/binary-array.js';
+import type { Bulk } from '../storage/bulk.js';
 import { bulkWrite } from '../storage/bulk.js';
 import type { SystemTx, TenantTx } from '../storage/scope.js';
 import { statement } from '../storage/statement.js';
@@ -16,11 +17,52 @@ export interface NewKeptRow extends KeptRow {
   readonly expiresAtMs: number;
 }
 
+/** Which answer is looked for. */
+export interface KeptKey {
+  readonly tenantId: string;
+  readonly id: Buffer;
+}
+
+interface FoundKept {
+  readonly status: number;
+  /** Null when it is too large to travel with those of others. */
+  readonly sealed: Buffer | null;
+  readonly expires_at: Date;
+}
+
+/** Answers found for everybody who asked together. */
+export interface FoundAnswers {
+  get(key: KeptKey): FoundKept | undefined;
+}
+
+const nameOf = (tenantId: string, id: Buffer): string => `${tenantId}${id.toString('latin1')}`;
+/** Nearly every answer is smaller. Many callers share a statement, and none of them may fill the memory. */
+export const SHARED_ANSWER_BYTES_MAX = 8_192;
+
+export const FIND_KEPT_ANSWERS: Bulk<KeptKey, FoundKept & { tenant_id: string; id: Buffer }, FoundAnswers> = {
+  statement: statement(
+    'find_kept_answers',
+    `SELECT k.tenant_id, k.id, k.status, k.expires_at,
+            CASE WHEN octet_length(k.sealed) <= ${SHARED_ANSWER_BYTES_MAX} THEN k.sealed END AS sealed
+     FROM unnest($1::uuid[], $2::bytea[]) AS given (tenant_id, id)
+     CROSS JOIN LATERAL (SELECT * FROM idempotency_keys AS k
+                         WHERE k.tenant_id = given.tenant_id AND k.id >= given.id AND k.id <= given.id
+                         ORDER BY k.id LIMIT 1) AS k`,
+  ),
+  order: 90,
+  values: (keys) => [uuidArray(keys.map(({ tenantId }) => tenantId)), byteaArray(keys.map(({ id }) => id))],
+  collect(rows) {
+    const found = new Map(rows.map((row) => [nameOf(row.tenant_id, row.id), row]));
+    return { get: ({ tenantId, id }) => found.get(nameOf(tenantId, id)) };
+  },
+};
+
 const FIND_KEPT = statement<KeptRow>(
   'find_kept_answer',
   'SELECT status, sealed FROM idempotency_keys WHERE tenant_id = $1 AND id = $2 AND expires_at > $3',
 );
 
+/** However large it is. */
 export async function findKept(tx: TenantTx, id: Buffer, nowMs: number): Promise<KeptRow | undefined> {
   const [row] = await tx.run(FIND_KEPT, [tx.tenantId, id, new Date(nowMs)]);
   return row;

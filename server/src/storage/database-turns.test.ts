@@ -20,6 +20,7 @@ const LOOK: Bulk<number, { n: number }, number> = {
 const READ_MAX = 8;
 const OF_TENANT = 4;
 const OF_PAGES = 5;
+const BY_KEY_OF_TENANT = 2;
 
 suite('connections that one tenant may hold', () => {
   let db: TestDatabase;
@@ -40,14 +41,14 @@ suite('connections that one tenant may hold', () => {
   });
 
   /** Pages that keep their connections until they are let go. */
-  function hold(tenantId: string, count: number) {
+  function hold(tenantId: string, count: number, how: 'read' | 'readPage' = 'readPage') {
     let letGo: () => void = () => {};
     const held = new Promise<void>((resolve) => {
       letGo = resolve;
     });
     let begun = 0;
     const pages = Array.from({ length: count }, () =>
-      database.readPage(tenantId, async (tx) => {
+      database[how](tenantId, async (tx) => {
         await tx.run(PING, []);
         begun += 1;
         await held;
@@ -73,6 +74,22 @@ suite('connections that one tenant may hold', () => {
     flood.letGo();
     await flood.over;
     assert.equal(flood.begun(), 60);
+  });
+
+  test('a tenant with sixty reads by key and sixty pages under way leaves its neighbour every way to read', async () => {
+    const [reads, pages] = [hold(hostile, 60, 'read'), hold(hostile, 60)];
+    const begun = () => [reads.begun(), pages.begun()].join();
+    await eventually('both are under way', () => begun() === [BY_KEY_OF_TENANT, OF_TENANT].join());
+    const answers = await Promise.all([
+      database.find(neighbour, LOOK, 1),
+      database.lookUp((tx) => tx.run(PING, [])),
+      database.read(neighbour, (tx) => tx.run(PING, [])),
+      database.readPage(neighbour, (tx) => tx.run(PING, [])),
+    ]);
+    assert.deepEqual(answers, [1, ...Array(3).fill([{ n: 1 }])]);
+    assert.equal(begun(), [BY_KEY_OF_TENANT, OF_TENANT].join());
+    for (const { letGo } of [reads, pages]) letGo();
+    await Promise.all([reads.over, pages.over]);
   });
 
   test('pages of many tenants leave connections for look-ups and shared reads', async () => {

@@ -48,7 +48,10 @@ export interface ConnectionBounds {
 }
 
 export interface Database {
-  /** Reads a few rows of one tenant by their keys. One flight to the server for what `work` asks at once. */
+  /**
+   * Reads a few rows of one tenant by their keys. One flight to the server for what `work` asks at once. One tenant has two or
+   * so of these under way at most.
+   */
   read<T>(tenantId: string, work: (tx: TenantTx) => Promise<T>): Promise<T>;
   /**
    * The same for what may take long: pages, searches, reports. One tenant has a few of these under way at most and waits
@@ -90,6 +93,9 @@ const SPARED_CONNECTIONS = SHARED_READS.flightsMax + 1;
 /** One tenant's part of the connections for reads; and of one that searches without an index or the like. */
 const TENANT_PART = 1 / 2;
 const SLOW_TENANT_PART = 1 / 8;
+/** Of the connections for reads, what reads by key may hold, and those of one tenant. They are over soon. */
+const BY_KEY_PART = 1 / 2;
+const BY_KEY_TENANT_PART = 1 / 4;
 /** A page takes a few milliseconds. */
 const SLOW_PAGE_MS = 100;
 const SLOW_FOR_MS = 5_000;
@@ -213,6 +219,19 @@ export function createDatabase(options: DatabaseOptions): Database {
     waitMaxMs: PAGES_WAIT_MAX_MS,
   });
 
+  const byKeyOfTenant = Math.max(2, Math.floor(connections.readMax * BY_KEY_TENANT_PART));
+  /** Apart from the pages, whose turns may be long in coming. Two at least: what was read may need a key to be opened. */
+  const turnsByKey = createTenantTurns({
+    placesMax: Math.max(2, Math.floor(connections.readMax * BY_KEY_PART)),
+    clock: options.clock,
+    placesOfTenantMax: byKeyOfTenant,
+    placesOfSlowMax: byKeyOfTenant,
+    slowMs: SLOW_PAGE_MS,
+    slowForMs: SLOW_FOR_MS,
+    waitingOfTenantMax: PAGES_OF_TENANT_WAITING_MAX,
+    waitMaxMs: PAGES_WAIT_MAX_MS,
+  });
+
   const readOn: ReadOn = (pool, tenantId, work, prepare) =>
     inTransaction(
       pool,
@@ -233,7 +252,7 @@ export function createDatabase(options: DatabaseOptions): Database {
     });
 
   return {
-    read: (tenantId, work) => readOn(readers, tenantId, work),
+    read: (tenantId, work) => turnsByKey.run(tenantId, () => readOn(readers, tenantId, work)),
     readPage: (tenantId, work) => turns.run(tenantId, () => readOn(readers, tenantId, work)),
     readAtOnce: (tenantId, work) =>
       turns.run(tenantId, () =>

@@ -126,6 +126,6 @@ export function createTenantTurns(options: TenantTurnsOptions): TenantTurns {
 }
 
 function overloaded(): AppError {
-  const detail = 'Too many lists and searches of this Tenant are under way. Nothing was done; try again shortly.';
+  const detail = 'Too many reads of this Tenant are under way. Nothing was done; try again shortly.';
   return new AppError('overloaded', detail, { headers: { 'Retry-After': '1' } });
 }

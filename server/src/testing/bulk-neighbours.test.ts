@@ -4,7 +4,7 @@ import { after, before, describe, it } from 'node:test';
 import type { Act } from '../audit/entry.js';
 import { operatorAct } from '../audit/entry.js';
 import { record } from '../audit/record.js';
-import { emptyAnswersShowing } from '../http/idempotency-queries.js';
+import { emptyAnswersShowing, FIND_KEPT_ANSWERS } from '../http/idempotency-queries.js';
 import { newId } from '../kernel/ids.js';
 import { addActiveTokens, addToGroups } from '../resources/reports/queries.js';
 import {
@@ -156,6 +156,10 @@ const CASES: Readonly<Record<string, Case>> = {
   LET_IN: {
     kinds: { groupId: 'uuid', type: 'text', containers: 'text' },
     run: (tx, odd) => letIn(tx, [{ groupId: newId(), type: 'token', containers: ['/x/'], ...odd }], true),
+  },
+  FIND_KEPT_ANSWERS: {
+    kinds: { tenantId: 'uuid', id: 'bytes' },
+    run: (tx, odd) => tx.gather(FIND_KEPT_ANSWERS, [{ tenantId: tx.tenantId, id: Buffer.alloc(32, 4), ...odd }]),
   },
   EMPTY_ANSWERS: {
     kinds: { name: 'uuid' },

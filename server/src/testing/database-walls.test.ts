@@ -87,6 +87,28 @@ describe('what the database itself refuses', () => {
     }
   });
 
+  it('a tenant marked as deleted is never unmarked, nor is its mark moved, in the transaction that made it or later', async () => {
+    const mark = `UPDATE tenants SET deleted_at = now() WHERE id = '${pair.a.id}'`;
+    for (const value of ['NULL', `now() - interval '2 years'`]) {
+      const back = `UPDATE tenants SET deleted_at = ${value} WHERE id = '${pair.a.id}'`;
+      await assert.rejects(as('strongroom_app', pair.a.id, `${mark}; ${back}`), { code: '42501' }, value);
+    }
+    await assert.rejects(as('strongroom_app', pair.a.id, 'UPDATE tenants SET id = gen_random_uuid()'), {
+      code: '42501',
+    });
+  });
+
+  it('the release before still claims fingerprints, and finds no table that its session made', async () => {
+    const claim = (id: string) =>
+      `SELECT claim_fingerprint('${pair.a.id}', 'card', '\\x0707', '${id}', now()) AS holder`;
+    const results: unknown = await as('strongroom_app', pair.a.id, `${claim('first')}; ${claim('second')}`);
+    assert.ok(Array.isArray(results));
+    const holders = results.map(({ rows }: pg.QueryResult) => rows[0]?.holder);
+    assert.deepEqual(holders, ['first', 'first']);
+    const { rows } = await app.db.owner.query(`SELECT proconfig FROM pg_proc WHERE proname = 'claim_fingerprint'`);
+    assert.deepEqual(rows, Array(2).fill({ proconfig: ['search_path=pg_catalog, public, pg_temp'] }));
+  });
+
   it('the app role never changes or removes a log', async () => {
     for (const sql of [`UPDATE logs SET message = 'x'`, 'DELETE FROM logs', 'TRUNCATE logs']) {
       await assert.rejects(as('strongroom_app', pair.a.id, sql), { code: '42501' }, sql);

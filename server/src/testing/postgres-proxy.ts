@@ -7,7 +7,7 @@ import type { ConnectionTarget } from '../storage/connection.js';
 /**
  * What happens to what a client sends from now on.
  * - `pass`: it arrives.
- * - `cut before`: the connection breaks at the first COMMIT, which the server never gets.
+ * - `cut before`: the connection breaks at the first COMMIT of a change, which the server never gets.
  * - `cut after`: the server gets that COMMIT, and the connection breaks before its answer comes back.
  * - `panic after`: the server gets that COMMIT, and its answer is that it goes down because a disk is full.
  * - `read-only after`: the same because a disk takes no more changes.
@@ -23,6 +23,8 @@ export interface PostgresProxy {
 
 /** A simple query message with the word COMMIT in it. */
 const COMMIT_MESSAGE = Buffer.from('COMMIT\0');
+/** What begins a transaction that changes nothing travels with its COMMIT, where all is asked for at once. */
+const READ_ONLY_MESSAGE = Buffer.from('READ ONLY\0');
 
 /** The last words of a server that goes down, as it says them: it calls a disk that takes no changes a missing right. */
 const LAST_WORDS = new Map<Weather, Buffer>([
@@ -54,7 +56,7 @@ export async function startPostgresProxy(
     keep(upstream, client);
     let isDeaf = false;
     client.on('data', (sent) => {
-      const isCommit = sent.includes(COMMIT_MESSAGE);
+      const isCommit = sent.includes(COMMIT_MESSAGE) && !sent.includes(READ_ONLY_MESSAGE);
       if (weather === 'silent') return;
       if (weather === 'cut before' && isCommit) {
         client.destroy();
