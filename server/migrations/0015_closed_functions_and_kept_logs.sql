@@ -16,8 +16,8 @@ DECLARE
   partition_name text;
   made integer := 0;
 BEGIN
-  IF first IS NULL OR ahead IS NULL OR first < '2000-01-01Z' OR first >= '2100-01-01Z' THEN
-    RAISE EXCEPTION 'a month of the log must be one of the years 2000 to 2099' USING ERRCODE = 'invalid_parameter_value';
+  IF first IS NULL OR ahead IS NULL OR first < '1970-01-01Z' OR first >= '2100-01-01Z' THEN
+    RAISE EXCEPTION 'a month of the log must be one of the years 1970 to 2099' USING ERRCODE = 'invalid_parameter_value';
   END IF;
   FOR step IN 0 .. least(ahead, 24) LOOP
     month_end := month_start + interval '1 month';
