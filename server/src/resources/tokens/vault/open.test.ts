@@ -10,7 +10,7 @@ it('a large token is opened while another tenant’s wait for the database', asy
   const waiting: (() => void)[] = [];
   // Only these are asked: nothing is found, so there is nothing to open.
   const database = {
-    readAtOnce: (tenantId: string) =>
+    read: (tenantId: string) =>
       tenantId === 'slow' ? new Promise((resolve) => waiting.push(() => resolve([]))) : Promise.resolve([]),
   } as unknown as Database;
   const keyring = { forRecords: () => ({}) as TenantKeys } as unknown as KeyStore['keyring'];
