@@ -16,7 +16,7 @@ import { functionWallOff, rowSecurityOff, statementWallOff } from './walls.js';
 const WIDENED = [
   ...['list_logs_', 'count_logs_', 'update_tenant', 'find_tenant_by_id', 'find_token_counts'],
   ...['list_applications', 'count_applications', 'find_application_by_id', 'lock_application_by_id'],
-  ...['list_api_keys', 'find_session_by_nonce', 'find_kept_answer'],
+  ...['list_api_keys', 'find_session_by_nonce', 'find_kept_answers'],
   ...['find_tokens', 'lock_tokens', 'update_token', 'delete_tokens', 'delete_token_terms', 'list_token_groups'],
   ...['find_token_directory_version', 'find_known_combinations', 'count_combinations'],
   ...['find_tokens_by_time_all', 'find_tokens_by_ids_all', 'count_tokens_all', 'count_tokens_by_groups'],
