@@ -45,7 +45,7 @@ export const FIND_KEPT_ANSWERS: Bulk<KeptKey, FoundKept & { tenant_id: string; i
     `SELECT k.tenant_id, k.id, k.status, k.expires_at,
             CASE WHEN octet_length(k.sealed) <= ${SHARED_ANSWER_BYTES_MAX} THEN k.sealed END AS sealed
      FROM unnest($1::uuid[], $2::bytea[]) AS given (tenant_id, id)
-     CROSS JOIN LATERAL (SELECT * FROM idempotency_keys AS k
+     CROSS JOIN LATERAL (SELECT k.tenant_id, k.id, k.status, k.expires_at, k.sealed FROM idempotency_keys AS k
                          WHERE k.tenant_id = given.tenant_id AND k.id >= given.id AND k.id <= given.id
                          ORDER BY k.id LIMIT 1) AS k`,
   ),
