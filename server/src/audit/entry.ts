@@ -20,6 +20,8 @@ export interface Shown {
 export interface Holder {
   /** Its share of memory, if it has one. */
   held: Share[] | undefined;
+  /** Where the answer will go. */
+  readonly connection?: { readonly destroyed: boolean };
   /** Whether the caller still has what it had when it asked; for answers that take long. */
   isStillAllowed?: (() => Promise<boolean>) | undefined;
 }

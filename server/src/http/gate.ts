@@ -56,6 +56,7 @@ export function createGate(options: GateOptions): Gate {
         principal: undefined,
         turn: undefined,
         held: undefined,
+        connection: request.socket,
         hasPlace: false,
       };
     },

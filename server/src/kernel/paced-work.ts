@@ -27,8 +27,8 @@ interface Piece {
   readonly work: () => void;
 }
 
-/** So many times as long as a piece took, others have the event loop to themselves. */
-const PAUSE_TIMES = 3;
+/** So many times as long as a piece took, others have the event loop to themselves, but for what the next one reads. */
+const PAUSE_TIMES = 8;
 /** A single piece cannot be divided; the pause behind it need not be longer than this. */
 const PAUSE_MAX_MS = 250;
 const WAIT_MAX_MS = 10_000;

@@ -279,6 +279,21 @@ describe('large tokens', () => {
     assert.deepEqual((await entriesOf('Token detokenized')).sort(), [...ids, 'small'].sort());
   });
 
+  it('stops opening large tokens for a client that has gone away, and gives its share back', async () => {
+    const ids = await makeLarge(PAGE_TOKENS);
+    const body = JSON.stringify(ids.map((id) => `{{ ${id} | size }}`));
+    const head = `POST /detokenize HTTP/1.1\r\nHost: h\r\nSVC-API-KEY: ${vault.key}\r\nContent-Type: application/json`;
+    const held = () => Number(/_large_bytes_held (\d+)$/m.exec(root.app.metrics.render())?.[1]);
+    await eventually('nothing is held', () => held() === 0);
+    const socket = connect(root.app.port, '127.0.0.1');
+    sockets.push(socket);
+    socket.write(`${head}\r\nContent-Length: ${body.length}\r\n\r\n${body}`);
+    await eventually('it is under way', () => held() > 0);
+    socket.destroy();
+    await eventually('its share is free', () => held() === 0);
+    assert.equal((await entriesOf('Token detokenized')).length, 0);
+  });
+
   it('403 before any expression is looked at, when one of many large tokens is out of reach', async () => {
     const ids = await makeLarge(6);
     const hidden = await vault.make({ id: 'hidden', data: large('h'), containers: ['/pci/'] });

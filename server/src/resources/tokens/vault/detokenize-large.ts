@@ -53,8 +53,11 @@ export async function evaluateLarge(
   const byId = new Map(rows.map((row) => [row.id, row]));
   const bytes = Math.min(EXPRESSION_BYTES_MAX, largestOf(expressions, byId));
   await takeRoom(largeWork, principal.tenantId, act, bytes * PIECE_TIMES);
-  const open = (wanted: readonly FoundRow[], use: (tokens: readonly OpenRow[]) => void): Promise<void> =>
-    opener.openPaced(principal.tenantId, wanted, act.atMs, use);
+  const open = (wanted: readonly FoundRow[], use: (tokens: readonly OpenRow[]) => void): Promise<void> => {
+    // It may take a while, and nobody waits for it any more.
+    if (act.holder?.connection?.destroyed) throw new AppError('malformed_request', 'The client has gone away.');
+    return opener.openPaced(principal.tenantId, wanted, act.atMs, use);
+  };
 
   for (const piece of piecesOf(rows)) {
     await open(piece, (tokens) => {

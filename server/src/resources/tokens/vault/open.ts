@@ -5,6 +5,7 @@ import type { TenantKeys } from '../../../crypto/tenant-keys.js';
 import { AppError, storageUnavailable } from '../../../kernel/errors.js';
 import type { LargeWork } from '../../../kernel/large-work.js';
 import { createLargeWork } from '../../../kernel/large-work.js';
+import { createTurns } from '../../../kernel/turns.js';
 import type { Database } from '../../../storage/database.js';
 import type { TenantTx } from '../../../storage/scope.js';
 import { FIND_MANY_TOKENS, FIND_TOKENS, findWholeTokens, LOCK_TOKENS } from '../queries.js';
@@ -107,16 +108,23 @@ export function createOpener(options: {
     return found.filter((row) => !isExpired(row, nowMs));
   }
 
-  /** Only the opening waits for its turn: what a tenant waits for at the database is its own affair. */
-  const openPaced: Opener['openPaced'] = async (tenantId, rows, nowMs, use) => {
-    const whole = await readWhole(tenantId, rows, nowMs);
-    const records = whole.map(({ sealed }) => sealed);
-    const keys = await orGone(keyring.forRecords(tenantId, records));
-    return largeWork.paced.run(tenantId, () => {
-      const opened = whole.map((row) => tryOpen(keys, row)).filter((token) => token !== undefined);
-      return use(all(whole, opened));
+  const inTurn = createTurns();
+
+  /**
+   * A tenant reads one piece at a time: taking a large record off the wire costs as much as opening it, and what is read
+   * ahead is memory. Among tenants only the opening waits for its turn: what one waits for at the database is its own
+   * affair.
+   */
+  const openPaced: Opener['openPaced'] = (tenantId, rows, nowMs, use) =>
+    inTurn(tenantId, async () => {
+      const whole = await readWhole(tenantId, rows, nowMs);
+      const records = whole.map(({ sealed }) => sealed);
+      const keys = await orGone(keyring.forRecords(tenantId, records));
+      return largeWork.paced.run(tenantId, () => {
+        const opened = whole.map((row) => tryOpen(keys, row)).filter((token) => token !== undefined);
+        return use(all(whole, opened));
+      });
     });
-  };
 
   async function openLive(row: TokenRow | undefined, nowMs: number): Promise<OpenRow | undefined> {
     if (row === undefined || isExpired(row, nowMs)) return undefined;
