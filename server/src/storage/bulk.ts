@@ -92,8 +92,8 @@ function hasColumns(bulk: AnyBulk, caller: Caller): boolean {
 }
 
 function rowsOf(callers: readonly Caller[]): readonly unknown[] {
-  const [first, ...more] = callers;
-  if (first !== undefined && more.length === 0) return first.rows;
+  const [first] = callers;
+  if (first !== undefined && callers.length === 1) return first.rows;
   const rows: unknown[] = [];
   for (const caller of callers) for (const row of caller.rows) rows.push(row);
   return rows;

@@ -1,9 +1,12 @@
 import type { Json } from '../../../kernel/json.js';
+import { isDigit } from '../../../kernel/json-numbers.js';
 import { isJsonObject } from './json-object.js';
 import type { TokenType } from './names.js';
 
 /** Shorter numbers than these are found in any longer one, so nothing is told by them. */
 const DIGITS_MIN = 7;
+const ONLY_DIGITS = /^[0-9]+$/;
+const BEYOND_ASCII = /[^ -~]/;
 
 /**
  * The number that makes a token what it is, in digits: of a card, an account or a person. It must never stand in an id, which
@@ -17,7 +20,23 @@ export function secretNumberOf(type: TokenType, data: Json): string | undefined 
 
 /** Whether an id gives the number away, whatever stands between its digits. */
 export function givesAway(id: string, number: string | undefined): boolean {
-  return number !== undefined && digitsOf(id).includes(number);
+  if (number === undefined) return false;
+  const folded = foldedOf(id);
+  for (let from = 0; from < folded.length; from += 1) {
+    if (isDigit(folded.charCodeAt(from)) && beginsThere(folded, from, number)) return true;
+  }
+  return false;
+}
+
+function beginsThere(text: string, from: number, number: string): boolean {
+  let found = 0;
+  for (let at = from; at < text.length && found < number.length; at += 1) {
+    const code = text.charCodeAt(at);
+    if (!isDigit(code)) continue;
+    if (code !== number.charCodeAt(found)) return false;
+    found += 1;
+  }
+  return found === number.length;
 }
 
 function numberText(type: TokenType, data: Json): Json | undefined {
@@ -37,7 +56,12 @@ function numberText(type: TokenType, data: Json): Json | undefined {
   }
 }
 
-/** Digits of other scripts are digits: folding makes those that look like ours into ours. */
+/** Most numbers are nothing but digits. */
 function digitsOf(text: string): string {
-  return text.normalize('NFKC').replaceAll(/[^0-9]/g, '');
+  return ONLY_DIGITS.test(text) ? text : foldedOf(text).replaceAll(/[^0-9]/g, '');
+}
+
+/** Digits of other scripts are digits: folding makes those that look like ours into ours. Plain text stays as it is. */
+function foldedOf(text: string): string {
+  return BEYOND_ASCII.test(text) ? text.normalize('NFKC') : text;
 }
