@@ -6,7 +6,7 @@ import type { TokenType } from './names.js';
 /** Shorter numbers than these are found in any longer one, so nothing is told by them. */
 const DIGITS_MIN = 7;
 const ONLY_DIGITS = /^[0-9]+$/;
-const BEYOND_ASCII = /[^ -~]/;
+const ASCII_MAX = 0x7f;
 
 /**
  * The number that makes a token what it is, in digits: of a card, an account or a person. It must never stand in an id, which
@@ -22,8 +22,9 @@ export function secretNumberOf(type: TokenType, data: Json): string | undefined 
 export function givesAway(id: string, number: string | undefined): boolean {
   if (number === undefined) return false;
   const folded = foldedOf(id);
+  const first = number.charCodeAt(0);
   for (let from = 0; from < folded.length; from += 1) {
-    if (isDigit(folded.charCodeAt(from)) && beginsThere(folded, from, number)) return true;
+    if (folded.charCodeAt(from) === first && beginsThere(folded, from, number)) return true;
   }
   return false;
 }
@@ -63,5 +64,6 @@ function digitsOf(text: string): string {
 
 /** Digits of other scripts are digits: folding makes those that look like ours into ours. Plain text stays as it is. */
 function foldedOf(text: string): string {
-  return BEYOND_ASCII.test(text) ? text.normalize('NFKC') : text;
+  for (let at = 0; at < text.length; at += 1) if (text.charCodeAt(at) > ASCII_MAX) return text.normalize('NFKC');
+  return text;
 }
