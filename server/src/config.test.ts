@@ -121,6 +121,11 @@ const IN_THE_CLEAR: readonly (readonly [string, Readonly<Record<string, string>>
   ],
   ['a remote database without TLS', { STRONGROOM_DATABASE_URL: REMOTE }, 'STRONGROOM_DATABASE_TLS=optional'],
   [
+    'a remote database that need not prove who it is',
+    { STRONGROOM_DATABASE_URL: `${REMOTE}?sslmode=require` },
+    'STRONGROOM_DATABASE_TLS=optional',
+  ],
+  [
     'one remote host of several',
     { STRONGROOM_DATABASE_URL: 'postgres://u@127.0.0.1,10.0.0.1/d' },
     'STRONGROOM_DATABASE_TLS=optional',

@@ -86,7 +86,7 @@ export const SETTINGS = {
   databaseTls: setting({
     name: 'STRONGROOM_DATABASE_TLS',
     fallback: 'required',
-    about: '`optional` lets production reach a database on another machine without TLS',
+    about: '`optional` lets production reach a database on another machine without TLS, or without proof of who it is',
     parse: oneOf(['required', 'optional']),
   }),
   databasePreparedStatements: setting({

@@ -35,10 +35,10 @@ export function waysInTheClear(ways: Ways): string[] {
     );
   }
   for (const [name, url] of Object.entries(ways.databases)) {
-    if (url === undefined || ways.databaseTls === 'optional' || !isRemoteInTheClear(url.reveal())) continue;
+    if (url === undefined || ways.databaseTls === 'optional' || !isRemoteUnproven(url.reveal())) continue;
     faults.push(
-      `${name} reaches a database on another machine without TLS. Add sslmode=verify-full to it, or set ` +
-        'STRONGROOM_DATABASE_TLS=optional where the network between is yours alone.',
+      `${name} reaches a database on another machine without TLS, or one that need not prove who it is (sslmode=require ` +
+        'alone). Use sslmode=verify-full, or set STRONGROOM_DATABASE_TLS=optional where the network between is yours alone.',
     );
   }
   if (ways.redisUrl !== undefined && ways.redisTls !== 'optional' && isRemoteRedis(ways.redisUrl.reveal())) {
@@ -50,9 +50,11 @@ export function waysInTheClear(ways: Ways): string[] {
   return faults;
 }
 
-function isRemoteInTheClear(url: string): boolean {
+/** Whoever is in between can read what is in the clear, and what is sealed for anybody who says that they are the server. */
+function isRemoteUnproven(url: string): boolean {
   const { hosts, tls } = parseAddress(url);
-  return tls.mode === 'disable' && hosts.some(({ host }) => !host.startsWith('/') && !isLoopback(host));
+  const isUnproven = tls.mode === 'disable' || (tls.mode === 'require' && tls.rootCertFile === undefined);
+  return isUnproven && hosts.some(({ host }) => !host.startsWith('/') && !isLoopback(host));
 }
 
 function isRemoteRedis(url: string): boolean {

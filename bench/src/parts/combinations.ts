@@ -10,8 +10,11 @@ import { sampleGroups } from '../samples.js';
 
 /** Up to as many as a tenant may have. */
 const SIZES = [10, 1_000, 10_000] as const;
-/** The total of all that a rule covers has to be added up over as many rows. */
-const GOAL = { most: 5 };
+/**
+ * The total of what a rule covers is added up over its combinations, half a microsecond each, and the page names them to the
+ * server. Before there was a bound and a memory it was thirteen times as long.
+ */
+const GOAL = { most: 8 };
 const BATCH = 100;
 const PAGE = 20;
 /** Of a tenant's combinations, one in so many lies under the narrow rule. */

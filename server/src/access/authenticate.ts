@@ -34,10 +34,10 @@ export function createAuthenticate(options: AuthenticateOptions): Authenticate {
     if (!isWellFormedApiKey(apiKey)) return undefined;
     const keyHash = hashApiKey(options.pepper, apiKey);
     if (isSessionKey(apiKey)) {
-      const rows = await database.lookUp((tx) => findSessionByHash(tx, keyHash));
+      const rows = await database.identify((tx) => findSessionByHash(tx, keyHash));
       return credentials.ofSession(rows, keyHash);
     }
-    const row = await database.lookUp((tx) => findCredentialByHash(tx, keyHash));
+    const row = await database.identify((tx) => findCredentialByHash(tx, keyHash));
     return row && credentials.ofApplication(row, keyHash);
   }
 

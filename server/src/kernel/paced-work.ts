@@ -28,7 +28,7 @@ interface Piece {
 }
 
 /** So many times as long as a piece took, others have the event loop to themselves, but for what the next one reads. */
-const PAUSE_TIMES = 8;
+const PAUSE_TIMES = 16;
 /** A single piece cannot be divided; the pause behind it need not be longer than this. */
 const PAUSE_MAX_MS = 250;
 const WAIT_MAX_MS = 10_000;

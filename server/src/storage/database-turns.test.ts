@@ -21,6 +21,7 @@ const READ_MAX = 8;
 const OF_TENANT = 4;
 const OF_PAGES = 5;
 const BY_KEY_OF_TENANT = 2;
+const OF_IDENTITIES = 2;
 
 suite('connections that one tenant may hold', () => {
   let db: TestDatabase;
@@ -96,6 +97,33 @@ suite('connections that one tenant may hold', () => {
     assert.equal(begun(), [BY_KEY_OF_TENANT, OF_TENANT].join());
     for (const { letGo } of [reads, pages]) letGo();
     await Promise.all([reads.over, pages.over]);
+  });
+
+  test('a thousand made-up keys hold a quarter of the connections while they are looked for, and nobody else waits', async () => {
+    let letGo: () => void = () => {};
+    const held = new Promise<void>((resolve) => {
+      letGo = resolve;
+    });
+    let begun = 0;
+    const flood = Array.from({ length: 1_000 }, () =>
+      database.identify(async (tx) => {
+        await tx.run(PING, []);
+        begun += 1;
+        await held;
+      }),
+    );
+    const answers = await Promise.all([
+      database.find(neighbour, LOOK, 1),
+      database.lookUp((tx) => tx.run(PING, [])),
+      database.read(neighbour, (tx) => tx.run(PING, [])),
+      database.readPage(neighbour, (tx) => tx.run(PING, [])),
+    ]);
+    assert.deepEqual(answers, [1, ...Array(3).fill([{ n: 1 }])]);
+    await eventually('some are under way', () => begun >= OF_IDENTITIES);
+    assert.equal(begun, OF_IDENTITIES);
+    letGo();
+    await Promise.all(flood);
+    assert.equal(begun, 1_000);
   });
 
   test('pages of many tenants leave connections for look-ups and shared reads', async () => {

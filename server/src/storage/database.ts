@@ -22,11 +22,11 @@ import type { Member, Work } from './group-commit.js';
 import { createGroupCommit, MemberFailure, reasonOf } from './group-commit.js';
 import type { ConnectionPool } from './pool.js';
 import { createPool, serversOf } from './pool.js';
+import { createReadTurns } from './read-turns.js';
 import type { ReadOn, ReplicaFigures, ReplicaTarget } from './replica.js';
 import { createReplicaReads } from './replica.js';
 import type { PurgeTx, RetentionTx, Role, SystemTx, TenantTx, Tx } from './scope.js';
 import { createSharedReads } from './shared-reads.js';
-import { createTenantTurns } from './tenant-turns.js';
 import { Unwritten } from './unwritten.js';
 
 export interface DatabaseOptions {
@@ -68,6 +68,8 @@ export interface Database {
   write<T>(tenantId: string, work: Work<T>): Promise<T>;
   /** Looks at identities across tenants, and changes nothing. */
   lookUp<T>(work: (tx: SystemTx) => Promise<T>): Promise<T>;
+  /** The same for a name that anybody may have made up, such as an API key: all of these hold some connections at most. */
+  identify<T>(work: (tx: SystemTx) => Promise<T>): Promise<T>;
   /** Changes what belongs to the installation as a whole. */
   system<T>(work: (tx: SystemTx) => Promise<T>): Promise<T>;
   /** Removes what a deleted tenant left behind. */
@@ -88,20 +90,6 @@ const BATCH_MAX = 64;
 const QUEUE_MAX = 10_000;
 const QUEUE_OF_TENANT_MAX = QUEUE_MAX / 4;
 const QUEUE_WAIT_MAX_MS = 5_000;
-/** Connections that pages leave to shared reads, and to reads and look-ups by key. */
-const SPARED_CONNECTIONS = SHARED_READS.flightsMax + 1;
-/** One tenant's part of the connections for reads; and of one that searches without an index or the like. */
-const TENANT_PART = 1 / 2;
-const SLOW_TENANT_PART = 1 / 8;
-/** Of the connections for reads, what reads by key may hold, and those of one tenant. They are over soon. */
-const BY_KEY_PART = 1 / 2;
-const BY_KEY_TENANT_PART = 1 / 4;
-/** A page takes a few milliseconds. */
-const SLOW_PAGE_MS = 100;
-const SLOW_FOR_MS = 5_000;
-/** Half of the requests that a process works on at once, unless it is told otherwise. */
-const PAGES_OF_TENANT_WAITING_MAX = 128;
-const PAGES_WAIT_MAX_MS = 5_000;
 
 interface Scope {
   readonly role: Role;
@@ -208,28 +196,10 @@ export function createDatabase(options: DatabaseOptions): Database {
     return bulk.collect(await lookAtOnce(scope, (run) => run(bulk.statement, bulk.values(rows))), rows);
   }, SHARED_READS);
 
-  const turns = createTenantTurns({
-    placesMax: Math.max(1, connections.readMax - SPARED_CONNECTIONS),
+  const turns = createReadTurns({
     clock: options.clock,
-    placesOfTenantMax: Math.max(1, Math.floor(connections.readMax * TENANT_PART)),
-    placesOfSlowMax: Math.max(1, Math.floor(connections.readMax * SLOW_TENANT_PART)),
-    slowMs: SLOW_PAGE_MS,
-    slowForMs: SLOW_FOR_MS,
-    waitingOfTenantMax: PAGES_OF_TENANT_WAITING_MAX,
-    waitMaxMs: PAGES_WAIT_MAX_MS,
-  });
-
-  const byKeyOfTenant = Math.max(2, Math.floor(connections.readMax * BY_KEY_TENANT_PART));
-  /** Apart from the pages, whose turns may be long in coming. Two at least: what was read may need a key to be opened. */
-  const turnsByKey = createTenantTurns({
-    placesMax: Math.max(2, Math.floor(connections.readMax * BY_KEY_PART)),
-    clock: options.clock,
-    placesOfTenantMax: byKeyOfTenant,
-    placesOfSlowMax: byKeyOfTenant,
-    slowMs: SLOW_PAGE_MS,
-    slowForMs: SLOW_FOR_MS,
-    waitingOfTenantMax: PAGES_OF_TENANT_WAITING_MAX,
-    waitMaxMs: PAGES_WAIT_MAX_MS,
+    readMax: connections.readMax,
+    sparedForShared: SHARED_READS.flightsMax,
   });
 
   const readOn: ReadOn = (pool, tenantId, work, prepare) =>
@@ -251,26 +221,29 @@ export function createDatabase(options: DatabaseOptions): Database {
       readOn,
     });
 
+  const lookUp: Database['lookUp'] = (work) =>
+    inTransaction(
+      readers,
+      { role: 'strongroom_system', tenants: [], isReadOnly: true },
+      (run) => work({ kind: 'system', run }),
+      false,
+    );
+
   return {
-    read: (tenantId, work) => turnsByKey.run(tenantId, () => readOn(readers, tenantId, work)),
-    readPage: (tenantId, work) => turns.run(tenantId, () => readOn(readers, tenantId, work)),
+    read: (tenantId, work) => turns.byKey.run(tenantId, () => readOn(readers, tenantId, work)),
+    readPage: (tenantId, work) => turns.pages.run(tenantId, () => readOn(readers, tenantId, work)),
     readAtOnce: (tenantId, work) =>
-      turns.run(tenantId, () =>
+      turns.pages.run(tenantId, () =>
         lookAtOnce({ role: 'strongroom_app', tenants: [tenantId], isReadOnly: true }, (run) =>
           work({ kind: 'tenant', tenantId, lane: 0, run, gather: createGather(run) }),
         ),
       ),
     readReplicated: (tenantId, work) =>
-      turns.run(tenantId, () => (replica ? replica.read(tenantId, work) : readOn(readers, tenantId, work))),
+      turns.pages.run(tenantId, () => (replica ? replica.read(tenantId, work) : readOn(readers, tenantId, work))),
     find: sharedReads.find,
     write: (tenantId, work) => groupCommit.submit(tenantId, work),
-    lookUp: (work) =>
-      inTransaction(
-        readers,
-        { role: 'strongroom_system', tenants: [], isReadOnly: true },
-        (run) => work({ kind: 'system', run }),
-        false,
-      ),
+    lookUp,
+    identify: (work) => turns.identities.run('', () => lookUp(work)),
     system: (work) =>
       inTransaction(
         readers,

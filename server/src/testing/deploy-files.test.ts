@@ -167,6 +167,14 @@ describe('the deployment files', () => {
     assert.match(deployment, /value: \{\{ required "tlsInFront must be/);
   });
 
+  it('show metrics to nobody by default in the chart', async () => {
+    const policy = await textOf(`${CHART}/templates/network-policy.yaml`);
+    assert.match(await textOf(`${CHART}/values.yaml`), /\n {2}scrapers: \[\]\n/);
+    // The rule is there only where somebody is named.
+    assert.match(policy, /\{\{- with \.Values\.networkPolicy\.scrapers \}\}\n {4}- ports: \[\{ port: metrics, /);
+    assert.equal([...policy.matchAll(/port: metrics/g)].length, 1);
+  });
+
   it('start in production with what they set, as far as it is about ways in the clear', async () => {
     const compose = await textOf('compose.yaml');
     const node = variablesOf(compose.slice(0, compose.indexOf('\nservices:')));

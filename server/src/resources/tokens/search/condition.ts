@@ -96,7 +96,15 @@ function joined(
   return kept.length === 1 ? first : { kind, parts: kept };
 }
 
-function intersection(a: readonly string[], b: readonly string[]): string[] {
+/** As long as both lists live: a remembered directory gives the same ones to one request after another. */
+const commonTo = new WeakMap<readonly string[], WeakMap<readonly string[], readonly string[]>>();
+
+function intersection(a: readonly string[], b: readonly string[]): readonly string[] {
+  const known = commonTo.get(a)?.get(b);
+  if (known) return known;
   const wanted = new Set(b);
-  return a.filter((each) => wanted.has(each));
+  const common = a.filter((each) => wanted.has(each));
+  const ofA = commonTo.get(a) ?? new WeakMap();
+  commonTo.set(a, ofA.set(b, common));
+  return common;
 }

@@ -1,0 +1,73 @@
+import type { Clock } from '../kernel/clock.js';
+import type { TenantTurns } from './tenant-turns.js';
+import { createTenantTurns } from './tenant-turns.js';
+
+export interface ReadTurnsOptions {
+  readonly clock: Clock;
+  /** Connections for reads. */
+  readonly readMax: number;
+  /** How many of them shared reads use. */
+  readonly sparedForShared: number;
+}
+
+/** Who may hold how many of the connections for reads at a time. What is in one of these does not wait for the others. */
+export interface ReadTurns {
+  /** What may take long: pages, searches, reports. */
+  readonly pages: TenantTurns;
+  /** A few rows by their keys. */
+  readonly byKey: TenantTurns;
+  /** Who asks, by an API key that may be made up. No tenant is known yet, so all of them are one's. */
+  readonly identities: TenantTurns;
+}
+
+/** One tenant's part of the connections; and of one that searches without an index or the like. */
+const TENANT_PART = 1 / 2;
+const SLOW_TENANT_PART = 1 / 8;
+/** What reads by key may hold, and those of one tenant. They are over soon. */
+const BY_KEY_PART = 1 / 2;
+const BY_KEY_TENANT_PART = 1 / 4;
+const IDENTITIES_PART = 1 / 4;
+/** A page takes a few milliseconds. */
+const SLOW_MS = 100;
+const SLOW_FOR_MS = 5_000;
+/** Half of the requests that a process works on at once, unless it is told otherwise. */
+const OF_TENANT_WAITING_MAX = 128;
+/** More than a process works on at once, so that nobody is refused for the number of others. */
+const IDENTITIES_WAITING_MAX = 100_000;
+const WAIT_MAX_MS = 5_000;
+
+export function createReadTurns({ clock, readMax, sparedForShared }: ReadTurnsOptions): ReadTurns {
+  const part = (share: number, least: number): number => Math.max(least, Math.floor(readMax * share));
+  const common = {
+    clock,
+    slowMs: SLOW_MS,
+    slowForMs: SLOW_FOR_MS,
+    waitingOfTenantMax: OF_TENANT_WAITING_MAX,
+    waitMaxMs: WAIT_MAX_MS,
+  };
+  // Two at least: what was read may need a key to be opened.
+  const byKeyOfTenant = part(BY_KEY_TENANT_PART, 2);
+  const identities = part(IDENTITIES_PART, 1);
+  return {
+    pages: createTenantTurns({
+      ...common,
+      // One is left for reads and look-ups by key.
+      placesMax: Math.max(1, readMax - sparedForShared - 1),
+      placesOfTenantMax: part(TENANT_PART, 1),
+      placesOfSlowMax: part(SLOW_TENANT_PART, 1),
+    }),
+    byKey: createTenantTurns({
+      ...common,
+      placesMax: part(BY_KEY_PART, 2),
+      placesOfTenantMax: byKeyOfTenant,
+      placesOfSlowMax: byKeyOfTenant,
+    }),
+    identities: createTenantTurns({
+      ...common,
+      placesMax: identities,
+      placesOfTenantMax: identities,
+      placesOfSlowMax: identities,
+      waitingOfTenantMax: IDENTITIES_WAITING_MAX,
+    }),
+  };
+}
