@@ -67,11 +67,14 @@ export function createChanges(options: ChangesOptions): Changes {
     async run(tenantId, applicationId, act, work) {
       // By tenant as well: nobody waits because a stranger keeps asking about the same id.
       const outcome = await inTurn(`${tenantId} ${applicationId}`, async () => {
+        let isRefused = false;
         try {
-          return await database.write(tenantId, work);
+          const ended = await database.write(tenantId, work);
+          isRefused = ended instanceof AppError;
+          return ended;
         } finally {
-          // Also when nobody can say whether the commit went through.
-          options.forgetAccess(tenantId);
+          // Also when nobody can say whether the commit went through; not when it is known that nothing was changed.
+          if (!isRefused) options.forgetAccess(tenantId);
         }
       });
       if (outcome instanceof AppError) throw outcome;
