@@ -73,7 +73,7 @@ function isPending({ principal }: Credential): boolean {
 }
 
 function missingApiKey(): AppError {
-  return new AppError('missing_api_key', 'The API key header is missing. Send the key of an Application in it.');
+  return new AppError('missing_api_key', 'The API key is missing. Send the key of an Application.');
 }
 
 function invalidApiKey(): AppError {

@@ -1,3 +1,4 @@
+import { STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import { AppError } from '../kernel/errors.js';
 import { newId } from '../kernel/ids.js';
@@ -40,13 +41,6 @@ function translate(error: NodeJS.ErrnoException): AppError {
   }
 }
 
-const REASONS: Readonly<Record<number, string>> = {
-  400: 'Bad Request',
-  405: 'Method Not Allowed',
-  408: 'Request Timeout',
-  431: 'Request Header Fields Too Large',
-};
-
 const LINGER_MS = 1_000;
 
 /** Written by hand: where the parser gave up there is no response object to write with. */
@@ -66,5 +60,5 @@ function refuse(socket: Socket, error: AppError): void {
   const lines = Object.entries(all).map(([name, value]) => `${name}: ${value}`);
   // The peer gets a moment to read it; one that never closes its side must not keep the connection.
   setTimeout(() => socket.destroy(), LINGER_MS).unref();
-  socket.end([`HTTP/1.1 ${status} ${REASONS[status] ?? 'Error'}`, ...lines, '', body].join('\r\n'));
+  socket.end([`HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}`, ...lines, '', body].join('\r\n'));
 }

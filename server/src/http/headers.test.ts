@@ -127,9 +127,16 @@ describe('response headers', () => {
     assert.equal(headers.get('access-control-allow-headers'), null);
   });
 
-  it('404 to a preflight on an unknown path', async () => {
+  it('204 with every method to a preflight on an unknown path, so that a page can read its 404; not under /portal', async () => {
     const headers = { 'Access-Control-Request-Method': 'GET' };
-    assert.equal((await app.call('OPTIONS', '/nothing', { headers })).status, 404);
+    const answer = await app.call('OPTIONS', '/nothing', { headers });
+    const every = 'GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS';
+    assert.deepEqual([answer.status, answer.headers.get('access-control-allow-methods')], [204, every]);
+    for (const path of ['/portal', '/portal/', '/portal/nothing']) {
+      const { status, headers: shown } = await app.call('OPTIONS', path, { headers });
+      assert.deepEqual([status, shown.get('access-control-allow-methods')], [404, null], path);
+    }
+    assert.equal((await app.call('OPTIONS', '/nothing')).status, 404, 'what is no preflight');
   });
 
   it('204 with Allow to an OPTIONS that is no preflight', async () => {

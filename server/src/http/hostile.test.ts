@@ -3,65 +3,14 @@ import { METHODS } from 'node:http';
 import { connect } from 'node:net';
 import { after, before, describe, it } from 'node:test';
 import fc from 'fast-check';
+import type { RawAnswer } from '../testing/raw-http.js';
+import { DEADLINE_MS, exchange, message } from '../testing/raw-http.js';
 import type { TestApp } from '../testing/test-app.js';
 import { startTestApp } from '../testing/test-app.js';
 
-const DEADLINE_MS = 8_000;
 const BODY_BYTES_MAX = 1_048_576;
 
-interface Answer {
-  readonly status: number;
-  readonly headers: ReadonlyMap<string, string>;
-  readonly body: string;
-}
-
-/** Whole answers at the beginning of what a connection brought. */
-function answersIn(text: string): Answer[] {
-  const end = text.indexOf('\r\n\r\n');
-  const [, status] = /^HTTP\/1\.1 (\d{3})/.exec(text) ?? [];
-  if (end === -1 || status === undefined) return [];
-  const lines = text.slice(0, end).split('\r\n').slice(1);
-  const headers = new Map(
-    lines.map((line) => [line.slice(0, line.indexOf(':')).toLowerCase(), line.slice(line.indexOf(':') + 1).trim()]),
-  );
-  const rest = text.slice(end + 4);
-  const length = headers.get('content-length');
-  const [chunked, , chunk = ''] = /^([0-9a-f]+)\r\n([\s\S]*?)\r\n0\r\n\r\n/i.exec(rest) ?? [];
-  const taken = length === undefined ? (chunked?.length ?? 0) : Number(length);
-  if (rest.length < taken) return [];
-  const body = length === undefined ? chunk : rest.slice(0, taken);
-  return [{ status: Number(status), headers, body }, ...answersIn(rest.slice(taken))];
-}
-
-/** Sends bytes and gathers answers until there are as many as wanted or the server hangs up. */
-function exchange(port: number, bytes: string, wanted = Number.POSITIVE_INFINITY, deadlineMs = DEADLINE_MS) {
-  return new Promise<Answer[]>((resolve, reject) => {
-    const socket = connect({ port, host: '127.0.0.1' });
-    let text = '';
-    const timer = setTimeout(() => {
-      socket.destroy();
-      reject(new Error(`neither hung up nor answered ${wanted} times; so far: ${text}`));
-    }, deadlineMs);
-    const finish = (): void => {
-      clearTimeout(timer);
-      socket.destroy();
-      resolve(answersIn(text));
-    };
-    socket.on('data', (chunk) => {
-      text += chunk.toString('latin1');
-      if (answersIn(text).length >= wanted) finish();
-    });
-    socket.once('error', finish);
-    socket.once('close', finish);
-    socket.write(bytes, 'latin1');
-  });
-}
-
-function message(requestLine: string, ...headers: string[]): string {
-  return `${[`${requestLine} HTTP/1.1`, ...headers].join('\r\n')}\r\n\r\n`;
-}
-
-function assertProblem(answer: Answer | undefined, status: number, code: string): void {
+function assertProblem(answer: RawAnswer | undefined, status: number, code: string): void {
   assert.equal(answer?.status, status);
   assert.match(answer.headers.get('content-type') ?? '', /^application\/problem\+json/);
   assert.equal(answer.headers.get('cache-control'), 'no-store');
@@ -92,8 +41,13 @@ const MALFORMED: Readonly<Record<string, Bytes>> = {
   'the same key twice under two spellings': (key) => get('/permissions', `SVC-API-KEY: ${key}`, `svc-api-key: ${key}`),
   'two Content-Type headers': (key) => put(key, JSON_TYPE, LAST),
   'no Host header': () => message('GET /healthz', LAST),
-  'a whole address as target': () => get('http://strongroom.test/healthz'),
-  'an asterisk as target': () => message('OPTIONS *', HOST, LAST),
+  'no Host header in HTTP/1.0, but for a probe': () => 'GET /permissions HTTP/1.0\r\n\r\n',
+  'an address on another host as target': () => get('http://other.test/healthz'),
+  'an address with a user as target': () => get('http://strongroom.test@other.test/healthz'),
+  'an address on another port as target': () => get('http://strongroom.test:81/healthz'),
+  'an address of another kind as target': () => get('ftp://strongroom.test/healthz'),
+  'an address without a host as target': () => get('http:///healthz'),
+  'an asterisk as target of a GET': () => message('GET *', HOST, LAST),
   'an invented method': () => message('BREW /healthz', HOST),
   'a method in lower case': () => message('get /healthz', HOST),
   'text that is not HTTP': () => 'hello there\r\n\r\n',
@@ -153,7 +107,7 @@ describe('hostile requests', () => {
   let app: TestApp;
   let key: string;
   let reader: string;
-  let slow: Promise<{ answers: Answer[]; ms: number }>[];
+  let slow: Promise<{ answers: RawAnswer[]; ms: number }>[];
   before(async () => {
     app = await startTestApp();
     const tenant = await app.makeTenant();

@@ -66,6 +66,14 @@ describe('rate limits behind a trusted proxy', () => {
     assert.equal((await send()).status, 200);
   });
 
+  it('204 for a preflight of an address that is blocked, which still counts each', async () => {
+    const headers = { 'X-Forwarded-For': '192.0.2.77', 'Access-Control-Request-Method': 'GET' };
+    const preflight = () => app.call('OPTIONS', '/tokens', { headers });
+    assert.deepEqual(await statusesOf(GLOBAL_MAX + 10, preflight), { 204: GLOBAL_MAX + 10 });
+    await assertBlocked(() => from('192.0.2.77', 'GET', '/healthz'), GLOBAL, 10);
+    assert.equal((await preflight()).status, 204);
+  });
+
   it('429 after a thousand failures: what has no route, no key or the wrong method counts like success', async () => {
     const calls: [string, string][] = [
       ['GET', '/nothing'],

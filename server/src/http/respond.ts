@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Clock } from '../kernel/clock.js';
 import { overloaded } from '../kernel/errors.js';
+import { readsPlainJsonAlone } from './accept.js';
 import type { RequestContext } from './context.js';
 import { JsonText } from './json-text.js';
 import { writePieces } from './piecewise.js';
@@ -102,19 +103,29 @@ export function createResponder({ clock, onAnswered, onWritten, isClosing }: Res
     return true;
   }
 
-  // The same problem as any other, written once; only the trace id is the request's own.
-  const refusal = problemOf(overloaded(), { traceId: TRACE_ID_HERE, prefix: '' });
-  const refusalHeaders = Object.entries(refusal.headers).flat();
-  const sendRefusal = createSendPlain(clock, (prefix) => [...alwaysFor(prefix), ...refusalHeaders]);
-  const [beforeTraceId = '', afterTraceId = ''] = refusal.body.split(JSON.stringify(TRACE_ID_HERE));
+  const refusals = { plain: refusalFor(true), problem: refusalFor(false) };
+
+  /** The same problem as any other, written once; only the trace id is the request's own. */
+  function refusalFor(isPlainJson: boolean) {
+    const { status, body, headers } = problemOf(overloaded(), { traceId: TRACE_ID_HERE, prefix: '', isPlainJson });
+    const lines = Object.entries(headers).flat();
+    const [beforeTraceId = '', afterTraceId = ''] = body.split(JSON.stringify(TRACE_ID_HERE));
+    return {
+      status,
+      lines,
+      send: createSendPlain(clock, (prefix) => [...alwaysFor(prefix), ...lines]),
+      bodyWith: (traceId: string) => beforeTraceId + JSON.stringify(traceId) + afterTraceId,
+    };
+  }
 
   return {
     overloaded(exchange) {
       const { context, request } = exchange;
       if (!request.complete) dump(request);
-      const body = beforeTraceId + JSON.stringify(context.traceId) + afterTraceId;
-      if (trySendPlain(sendRefusal, exchange, refusal.status, new JsonText(body))) return;
-      send(exchange, refusal.status, [...headersFor(context), ...refusalHeaders], body);
+      const refusal = readsPlainJsonAlone(request.rawHeaders) ? refusals.plain : refusals.problem;
+      const body = refusal.bodyWith(context.traceId);
+      if (trySendPlain(refusal.send, exchange, refusal.status, new JsonText(body))) return;
+      send(exchange, refusal.status, [...headersFor(context), ...refusal.lines], body);
     },
     json(exchange, status, body, extra) {
       if (extra === undefined && trySendPlain(sendJson, exchange, status, body)) return;
@@ -145,8 +156,13 @@ export function createResponder({ clock, onAnswered, onWritten, isClosing }: Res
       send(exchange, 200, [...headersFor(exchange.context), ...extra], content);
     },
     problem(exchange, error) {
-      const problem = problemOf(error, { traceId: exchange.context.traceId, prefix: exchange.context.headers.prefix });
-      const headers = [...headersFor(exchange.context), ...Object.entries(problem.headers).flat()];
+      const { request, context } = exchange;
+      const problem = problemOf(error, {
+        traceId: context.traceId,
+        prefix: context.headers.prefix,
+        isPlainJson: readsPlainJsonAlone(request.rawHeaders),
+      });
+      const headers = [...headersFor(context), ...Object.entries(problem.headers).flat()];
       send(exchange, problem.status, headers, problem.body);
     },
   };

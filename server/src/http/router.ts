@@ -38,7 +38,8 @@ export function createRouter<T>(
     patterns.push({ segments, byMethod });
     if (!path.includes(':')) {
       const match = { byMethod, params: NO_PARAMS };
-      fixed.set(path, match).set(`${path}/`, match);
+      fixed.set(path, match);
+      if (path !== '/') fixed.set(`${path}/`, match);
     }
     return byMethod;
   }

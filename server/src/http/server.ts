@@ -1,19 +1,25 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { AppError } from '../kernel/errors.js';
 import type { Verdict } from '../limits/rate-counter.js';
+import { ALLOWED } from '../limits/rate-counter.js';
 import { createBodyWaits } from './body-waits.js';
 import { docsRunners } from './docs-page.js';
 import type { GateOptions } from './gate.js';
 import { createGate } from './gate.js';
+import { homeRunner } from './home.js';
 import type { HttpListener } from './listener.js';
 import { createListener } from './listener.js';
+import { createPipelines } from './pipeline.js';
 import { createPlaces } from './places.js';
+import { isPreflight } from './preflight.js';
 import type { PrepareOptions, RouteRunner } from './prepare-route.js';
 import { prepareRoute } from './prepare-route.js';
+import { isProbe } from './probe-paths.js';
 import type { Exchange, OnAnswered } from './respond.js';
 import { createResponder } from './respond.js';
 import type { RouteRecord } from './route.js';
 import { createRouter } from './router.js';
+import { readTarget } from './target.js';
 import { answerUnrouted } from './unrouted.js';
 import { createUnsentAnswers } from './unsent-answers.js';
 
@@ -30,8 +36,6 @@ export interface HttpServer extends HttpListener {
 const BODIES_PER_SLOT = 4;
 /** How much of all places one client may hold with answers it does not read. */
 const UNSENT_SHARE_MAX = 0.5;
-/** A busy process is alive and ready: its supervisor must not take it away for being busy. */
-const PROBES = new Set(['/healthz', '/readyz', '/healthz/', '/readyz/']);
 const READINESS_ROUTE = 'GET /readyz';
 
 /**
@@ -56,9 +60,13 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
     },
     onAside: ({ context }) => places.leave(context),
   });
+  const pipelines = createPipelines();
   const respond = createResponder({
     clock: options.clock,
-    onAnswered: options.onAnswered,
+    onAnswered(exchange, status) {
+      options.onAnswered(exchange, status);
+      pipelines.leave(exchange.request.socket);
+    },
     onWritten: unsent.follow,
     isClosing: () => listener.isClosing(),
   });
@@ -70,18 +78,26 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
   });
   const route = createRouter<RouteRunner>([
     ...options.routes.map((record) => ({ ...record, target: prepareRoute(record, { ...options, bodies }, respond) })),
+    homeRunner(respond),
     ...docsRunners(respond),
   ]);
 
   function receive(request: IncomingMessage, response: ServerResponse): void {
-    // What Node had read of a connection before we closed it.
-    if (request.socket.destroyed) return;
+    if (pipelines.enter(request, () => begin(request, response))) return;
+    respond.overloaded(enterPlace(request, response));
+  }
+
+  function enterPlace(request: IncomingMessage, response: ServerResponse): Exchange {
     const exchange: Exchange = { request, response, context: gate.identify(request) };
     places.enter(exchange.context);
-    const url = request.url ?? '/';
-    const end = url.indexOf('?');
-    const pathname = end === -1 ? url : url.slice(0, end);
-    const rawQuery = end === -1 ? '' : url.slice(end + 1);
+    return exchange;
+  }
+
+  function begin(request: IncomingMessage, response: ServerResponse): void {
+    // What Node had read of a connection before we closed it.
+    if (request.socket.destroyed) return;
+    const exchange = enterPlace(request, response);
+    const { pathname, rawQuery } = readTarget(request);
     const verdict = gate.count(request, exchange.context, pathname);
     if (verdict instanceof Promise) void verdict.then((known) => enter(exchange, known, pathname, rawQuery));
     else enter(exchange, verdict, pathname, rawQuery);
@@ -89,11 +105,13 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
 
   function enter(exchange: Exchange, verdict: Verdict, pathname: string, rawQuery: string): void {
     try {
-      if (verdict.isAllowed && isTooMuch(exchange) && !PROBES.has(pathname)) {
+      // A browser that is refused here would tell its page nothing but that something failed.
+      const judged = isPreflight(exchange.request) ? ALLOWED : verdict;
+      if (judged.isAllowed && isTooMuch(exchange) && !isProbe(pathname)) {
         respond.overloaded(exchange);
         return;
       }
-      gate.admit(exchange.request, exchange.context, verdict);
+      gate.admit(exchange.request, exchange.context, judged);
       const running = run(exchange, pathname, rawQuery);
       if (running) running.catch((error: unknown) => fail(exchange, error));
     } catch (error) {
@@ -111,7 +129,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
     const method = exchange.request.method ?? 'GET';
     const runner = match?.byMethod.get(method === 'HEAD' ? 'GET' : method);
     if (match && runner) return runner(exchange, rawQuery, match.params);
-    answerUnrouted(exchange, match?.byMethod.keys() ?? [], respond);
+    answerUnrouted(exchange, pathname, match?.byMethod.keys() ?? [], respond);
   }
 
   function fail(exchange: Exchange, error: unknown): void {
