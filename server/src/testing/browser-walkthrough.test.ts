@@ -6,6 +6,7 @@ import { createContext, runInContext } from 'node:vm';
 import { createBrowserFetch } from './browser-fetch.js';
 import type { Settings } from './command-runner.js';
 import { eventually } from './eventually.js';
+import { startFaultyWay } from './faulty-way.js';
 import type { Block } from './page-blocks.js';
 import { blocksOf, fileIn, shownBehind } from './page-blocks.js';
 import type { PageProduct } from './page-product.js';
@@ -24,7 +25,7 @@ describe(PAGE, () => {
     blocks = await blocksOf(PAGE);
     product = await startPageProduct();
     for (const name of FILES) await product.save(name, fileIn(blocks, name));
-    shop = await startShop(product);
+    shop = await startShop(product, product.served.address);
   });
   after(async () => {
     await shop?.stop();
@@ -50,7 +51,7 @@ describe(PAGE, () => {
         ['DELETE', '/sessions/<id>', ['svc-api-key']],
       ],
     );
-    const { json } = await product.served.call('GET', '/logs?entity_type=session', { key: product.key });
+    const { json } = await product.served.call('GET', '/logs?entity_type=session&size=9', { key: product.key });
     const messages = json.data.map(({ message }: { message: string }) => message);
     const once = ['Session ended', 'Session authorized', 'Session created'];
     assert.deepEqual(messages, [...once, ...once, ...once], 'every session is ended by the page');
@@ -62,6 +63,24 @@ describe(PAGE, () => {
     assert.match(visit.said(), /^stored {4}XXXXXXXXXXXX1111\nshown {5}4111111111111111\n/);
     const stranger = await fetch(`${shop.address}/authorize`, { method: 'POST', body: '{"nonce":"x"}' });
     assert.equal(stranger.status, 401);
+  });
+
+  it('stores a card once where answers are lost on the way', async () => {
+    const way = await startFaultyWay(product.served.address, {
+      'POST /sessions': 'answer lost',
+      'POST /tokens': 'answer lost',
+    });
+    const behind = await startShop(product, way.address);
+    try {
+      const visit = await openPage(behind.address);
+      await visit.save('4242424242424242');
+      assert.match(visit.said(), /^stored .*\nshown .*\nended .*\n$/);
+      const tries = way.seen.filter(([name]) => name === 'POST /tokens' || name === 'POST /sessions');
+      assert.deepEqual([tries.length, new Set(tries.map(([, key]) => key)).size], [4, 2]);
+    } finally {
+      await behind.stop();
+      await way.close();
+    }
   });
 
   it('gives the public key no more than it says: no card in, none out, and no session without the server', async () => {
@@ -107,13 +126,13 @@ interface Shop {
   stop(): Promise<void>;
 }
 
-/** The two programs, as the reader starts them. */
-async function startShop(product: PageProduct): Promise<Shop> {
-  const own = { STRONGROOM_URL: product.served.address, STRONGROOM_KEY: product.key };
+/** The two programs, as the reader starts them, with the vault at this address. */
+async function startShop(product: PageProduct, vault: string): Promise<Shop> {
+  const own = { STRONGROOM_URL: vault, STRONGROOM_KEY: product.key };
   const setup = await product.run(own, process.execPath, 'setup.mjs');
   assert.equal(setup.code, 0, setup.stderr);
   const keys = [...setup.stdout.matchAll(/^export (STRONGROOM_\w+_KEY)=(key_\w+)$/gm)].map(([, ...entry]) => entry);
-  const env: Settings = { STRONGROOM_URL: product.served.address, ...Object.fromEntries(keys), PORT: '0' };
+  const env: Settings = { STRONGROOM_URL: vault, ...Object.fromEntries(keys), PORT: '0' };
   const child = spawn(process.execPath, ['backend.mjs'], { cwd: product.folder, env: surroundings(env) });
   const ended = new Promise((resolve) => child.once('exit', resolve));
   const address = await addressOf(child).catch((error) => {
