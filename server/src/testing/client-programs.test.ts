@@ -7,6 +7,7 @@ import type { Block } from './page-blocks.js';
 import { blocksOf, fileIn, shownBehind, withoutIds } from './page-blocks.js';
 import type { PageProduct } from './page-product.js';
 import { startPageProduct } from './page-product.js';
+import { readPage } from './page-tables.js';
 
 const PAGE = 'docs/clients.md';
 const PYTHON = findProgram('python3');
@@ -69,6 +70,28 @@ describe(PAGE, () => {
 
   it('has a Python tour that prints the same', { skip: unless(PYTHON, 'Python') }, async () => {
     await assertTour(PYTHON ?? assert.fail('Python is there'), inShell('python3'));
+  });
+
+  it('tells of /openapi.json what is in it, and which type of errors a generated client gets', async () => {
+    const page = await readPage(PAGE);
+    const { call } = product.served;
+    const { json: document } = await call('GET', '/openapi.json');
+    const operations = Object.values<Record<string, { operationId: string }>>(document.paths).flatMap(Object.values);
+    const ids = new Set(operations.map(({ operationId }) => operationId));
+    const named = [...page.matchAll(/`((?:get|post|put|patch|delete)_\w+)`/g)].map(([, id = '']) => id);
+    assert.ok(named.length > 1);
+    for (const id of named) assert.ok(ids.has(id), id);
+    const tags = document.tags.map(({ name }: { name: string }) => name);
+    for (const tag of ['Tokens', 'Applications', 'Logs']) assert.ok(page.includes(tag) && tags.includes(tag), tag);
+    assert.deepEqual(document.servers, [{ url: '/' }]);
+    assert.deepEqual(document.components.securitySchemes.apiKey, { type: 'apiKey', in: 'header', name: 'SVC-API-KEY' });
+    const types = ['application/json', 'application/problem+json', '*/*'].map(async (Accept) => {
+      const { status, headers } = await call('GET', '/tokens/none', { key: product.key, headers: { Accept } });
+      assert.equal(status, 403);
+      return headers.get('content-type');
+    });
+    const problem = 'application/problem+json';
+    assert.deepEqual(await Promise.all(types), ['application/json', problem, problem]);
   });
 
   /** Once as it is, and once with mishaps on the way: nothing of that shows, and nothing is done twice. */
