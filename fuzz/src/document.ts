@@ -23,7 +23,8 @@ export interface Schema {
   readonly type?: string;
   readonly enum?: readonly (string | number)[];
   readonly properties?: Readonly<Record<string, Schema>>;
-  readonly patternProperties?: Readonly<Record<string, Schema>>;
+  /** What a map holds; or whether an object may hold more than is named. */
+  readonly additionalProperties?: Schema | boolean;
   readonly items?: Schema;
   readonly required?: readonly string[];
   readonly examples?: readonly unknown[];
@@ -58,7 +59,7 @@ export function readDocument(served: unknown): Document {
       ...known,
       ...(known.items && { items: resolve(known.items) }),
       ...(known.properties && { properties: resolveAll(known.properties) }),
-      ...(known.patternProperties && { patternProperties: resolveAll(known.patternProperties) }),
+      ...(isMap(known) && { additionalProperties: resolve(known.additionalProperties) }),
     };
   };
   const resolveAll = (schemas: Readonly<Record<string, Schema>>): Record<string, Schema> =>
@@ -101,6 +102,10 @@ function bodySlots(schema: Schema, path: readonly (string | number)[]): Slot[] {
   const members = Object.entries(schema.properties ?? {}).flatMap(([member, inner]) =>
     bodySlots(inner, [...path, member]),
   );
-  const free = Object.values(schema.patternProperties ?? {}).flatMap((inner) => bodySlots(inner, [...path, 'k']));
+  const free = isMap(schema) ? bodySlots(schema.additionalProperties, [...path, 'k']) : [];
   return [own, ...members, ...free, ...(schema.items ? bodySlots(schema.items, [...path, 0]) : [])];
+}
+
+function isMap(schema: Schema): schema is Schema & { readonly additionalProperties: Schema } {
+  return typeof schema.additionalProperties === 'object';
 }

@@ -18,9 +18,14 @@ import { withCore } from './with-core.js';
 
 export const keysVerify: Command = {
   name: 'keys verify',
-  summary: 'Open every key and every sealed row, say which do not open, change nothing',
+  summary:
+    'Open every key and sealed row, check every row that grants rights, name those that do not fit; changes none',
   flags: {
-    tenant: { type: 'string', placeholder: 'id', about: 'Look at this Tenant alone' },
+    tenant: {
+      type: 'string',
+      placeholder: 'id',
+      about: 'Look at this Tenant alone, and at the keys of the installation',
+    },
     backup: {
       type: 'string',
       placeholder: 'folder',

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Json } from '../kernel/json.js';
+import { quoted, readPage, rowsUnder } from '../testing/page-tables.js';
 import { createBudget } from './budget.js';
 import type { TokenView } from './expressions.js';
 import { createExpressions } from './expressions.js';
@@ -42,6 +43,22 @@ describe('tokens in an expression', () => {
       assert.equal(detokenized(`{{ ${id} | reveal_last: 4 }}`, '123456', id), 'XX3456');
       assert.equal(detokenized(`<{{ ${id} }}>`, { k: 1 }, id), '<{"k":1}>');
     }
+  });
+
+  it('are named as docs/expressions.md shows it', async () => {
+    const rows = rowsUnder(await readPage('docs/expressions.md'), ['Written', 'Stands for']);
+    assert.ok(rows.length > 8);
+    for (const [written = '', meaning = ''] of rows) {
+      const [, whole, id] = /^the (whole token|data of) `(.+?)`(?::|$)/.exec(meaning) ?? [];
+      const expected = id === undefined ? [] : [whole === 'whole token' ? `token:${id}` : id];
+      assert.deepEqual(named(quoted(written)), expected, written);
+      if (id === undefined) assert.match(meaning, /^nothing, 400/);
+    }
+    assert.ok(refusal(() => detokenized('{{ ab }}', 5, 'ab')));
+    assert.equal(detokenized("{{ token: token:7 | json: '$.data' }}", 5, 'token:7'), 5);
+    assert.deepEqual(named('{{ abc\u00a0}}'), ['abc'], 'white space at an end is never part of a name');
+    assert.equal(detokenized("{% assign name = 'x' %}{% echo name %}", 5), 'x');
+    assert.deepEqual(named("{% assign name = 'x' %}{{ name }}"), ['name']);
   });
 
   it('with token: are the whole token', () => {

@@ -134,6 +134,16 @@ describe('the API document', () => {
     }
   });
 
+  it('says what generators of clients look for: the type of every choice, and maps by their values', () => {
+    for (const [name, member] of membersOf(document)) {
+      if (typeof member !== 'object' || member === null) continue;
+      if ('enum' in member) assert.equal('type' in member && member.type, 'string', name);
+      assert.ok(!('patternProperties' in member), `${name} is a map of additionalProperties`);
+    }
+    const { metadata } = document.components.schemas.Token?.properties ?? {};
+    assert.deepEqual(metadata, { type: 'object', additionalProperties: { type: 'string' } });
+  });
+
   it('describes the specified shapes field by field', () => {
     const fields = (name: string) => Object.keys(document.components.schemas[name]?.properties ?? {}).sort();
     const required = (name: string) => [...(document.components.schemas[name]?.required ?? [])].sort();

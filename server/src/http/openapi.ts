@@ -1,4 +1,5 @@
 import type { Requirement } from '../access/authorize.js';
+import { assert } from '../kernel/assert.js';
 import type { ErrorCode } from '../kernel/errors.js';
 import { ERROR_CATALOGUE } from '../kernel/errors.js';
 import type { RouteRecord } from './route.js';
@@ -157,7 +158,10 @@ function parametersOf(route: RouteRecord, schemas: Json): Json[] {
   return [...inPath, ...inQuery, ...(keepsAnswer(route) ? [IDEMPOTENCY_KEY] : [])];
 }
 
-/** A copy fit for the document: titled schemas become components, our own notes and formats are left out. */
+/**
+ * A copy fit for the document: titled schemas become components, our own notes and formats are left out, and what generators
+ * of clients look for is spelled out.
+ */
 function publish(node: unknown, schemas: Json): unknown {
   if (Array.isArray(node)) return node.map((member) => publish(member, schemas));
   if (typeof node !== 'object' || node === null) return node;
@@ -166,8 +170,20 @@ function publish(node: unknown, schemas: Json): unknown {
     const isInternal = name === ERROR_MESSAGE || name === 'title' || (name === 'format' && OWN_FORMATS.has(member));
     if (!isInternal) copy[name] = publish(member, schemas);
   }
+  if (Array.isArray(copy.enum)) copy.type = 'string';
+  if (copy.patternProperties !== undefined) {
+    copy.additionalProperties = mapValueOf(copy.patternProperties);
+    delete copy.patternProperties;
+  }
   const { title } = node as { title?: unknown }; // Read as unknown and checked here.
   if (typeof title !== 'string') return copy;
   schemas[title] = copy;
   return { $ref: `#/components/schemas/${title}` };
+}
+
+/** Our maps take any key: a generator makes a map of this, and nothing of a pattern. */
+function mapValueOf(patternProperties: unknown): unknown {
+  const [value, ...others] = Object.values(patternProperties as Json); // A published schema has an object here.
+  assert(others.length === 0, 'a map has values of one kind');
+  return value;
 }

@@ -45,6 +45,7 @@ export async function succeed(settings: Settings, ...words: string[]): Promise<E
 }
 
 export interface Served {
+  readonly address: string;
   readonly call: Call;
   /** Asks for a clean stop and waits for it. */
   stop(): Promise<void>;
@@ -74,6 +75,7 @@ export async function serveWith(settings: Settings): Promise<Served> {
     });
   });
   return {
+    address,
     call: createCaller(address),
     kill: () => void child.kill('SIGKILL'),
     async stop() {

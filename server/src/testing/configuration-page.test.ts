@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
-import { readFile } from 'node:fs/promises';
 import { before, describe, it } from 'node:test';
 import { SETTINGS } from '../config.js';
+import { readPage, rowsUnder } from './page-tables.js';
 
-const PAGE = new URL('../../../docs/configuration.md', import.meta.url);
+const PAGE = 'docs/configuration.md';
 const TABLE_HEAD = ['Setting', 'Default', 'Meaning'];
 const NO_DEFAULT = '–';
 const EMPTY_DEFAULT = '(empty)';
@@ -13,27 +13,10 @@ function shownDefault(fallback: string | undefined): string {
   return fallback === '' ? EMPTY_DEFAULT : `\`${fallback}\``;
 }
 
-/** The cells of a table row, however it is padded; nothing for any other line. A pipe inside a cell is escaped. */
-function cellsOf(line: string): string[] {
-  if (!line.startsWith('|')) return [];
-  const cells = line.split(/(?<!\\)\|/).slice(1, -1);
-  return cells.map((cell) => cell.trim().replaceAll('\\|', '|'));
-}
-
-/** The rows under the head of the table of settings, up to the first line that is no row. */
-function rowsOf(page: string): string[][] {
-  const lines = page.split('\n').map(cellsOf);
-  const head = lines.findIndex((cells) => cells.join() === TABLE_HEAD.join());
-  assert.notEqual(head, -1, `docs/configuration.md has a table with the head ${TABLE_HEAD.join(', ')}`);
-  const rest = lines.slice(head + 2);
-  const end = rest.findIndex((cells) => cells.length === 0);
-  return end === -1 ? rest : rest.slice(0, end);
-}
-
-describe('docs/configuration.md', () => {
+describe(PAGE, () => {
   let page: string;
   before(async () => {
-    page = await readFile(PAGE, 'utf8');
+    page = await readPage(PAGE);
   });
 
   it('has exactly one row for each setting, in the order of the code, with its default and meaning', () => {
@@ -42,7 +25,7 @@ describe('docs/configuration.md', () => {
       shownDefault(fallback),
       about,
     ]);
-    assert.deepEqual(rowsOf(page), expected);
+    assert.deepEqual(rowsUnder(page, TABLE_HEAD), expected);
   });
 
   it('names every secret setting as secret, and no other', () => {

@@ -5,6 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { freePort } from '@strongroom/parts/programs.js';
 import { readConfig, SETTINGS } from '../config.js';
 import { VERSION } from '../version.js';
+import { assertBalanced, assertEvenlyIndented, pathsOf } from './plain-yaml.js';
 import type { TestApp } from './test-app.js';
 import { startTestApp } from './test-app.js';
 
@@ -97,12 +98,7 @@ describe('the deployment files', () => {
   it('are indented by spaces in even steps, with brackets and quotes that close', async () => {
     for (const path of yamlFiles()) {
       const text = await textOf(path);
-      assert.ok(text.endsWith('\n') && !text.includes('\t'), path);
-      for (const line of text.split('\n')) {
-        const [indent = ''] = /^ */.exec(line) ?? [];
-        assert.equal(indent.length % 2, 0, `${path}: ${line}`);
-        assert.ok(line === line.trimEnd(), `${path}: ${line}`);
-      }
+      assertEvenlyIndented(text, path);
       assertBalanced(text.replaceAll(/^\s*#.*$/gm, ''), path);
       for (const [, alias] of text.matchAll(/: \*(\w+)$/gm)) assert.ok(text.includes(`&${alias}`), `${path}: ${alias}`);
     }
@@ -204,29 +200,4 @@ describe('the deployment files', () => {
 function variablesOf(yaml: string): Record<string, string> {
   const found = yaml.matchAll(/^ +(STRONGROOM_[A-Z_]+): "?([^"\n]+)"?$/gm);
   return Object.fromEntries([...found].map(([, name, value = '']) => [name, value.replaceAll(/\$\{[^}]*\}/g, 'word')]));
-}
-
-const PAIRS: Readonly<Record<string, string>> = { ')': '(', ']': '[', '}': '{' };
-
-/** Brackets outside of quotes close in order, and quotes close. */
-function assertBalanced(text: string, what: string): void {
-  const open: string[] = [];
-  for (const [sign] of text.replaceAll(/"(?:[^"\\\n]|\\.)*"/g, '').matchAll(/[()[\]{}"]/g)) {
-    const partner = PAIRS[sign];
-    if (partner === undefined) open.push(sign);
-    else assert.equal(open.pop(), partner, `${what}: ${sign}`);
-  }
-  assert.deepEqual(open, [], what);
-}
-
-/** Every key of a YAML map by its dotted path, as far as block style goes. */
-function pathsOf(yaml: string): Set<string> {
-  const paths = new Set<string>();
-  const stack: string[] = [];
-  for (const [, indent = '', key = ''] of yaml.matchAll(/^( *)(\w+):/gm)) {
-    stack.length = indent.length / 2;
-    stack.push(key);
-    paths.add(stack.join('.'));
-  }
-  return paths;
 }

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
+import { quoted, readPage, rowsUnder } from '../../testing/page-tables.js';
 import type { Vault } from './vault-fixture.js';
 import { openVault, pathOf, writesNothing } from './vault-fixture.js';
 
@@ -69,6 +70,18 @@ describe('numbers that could not be returned as they were sent', () => {
     }
     const echoed = await send('POST', '/detokenize', KEPT);
     assert.deepEqual([echoed.status, echoed.json], [200, JSON.parse(KEPT)]);
+  });
+
+  it('201 or 400, and back as docs/tokens.md shows it, digit by digit', async () => {
+    const rows = rowsUnder(await readPage('docs/tokens.md'), ['Sent', 'Comes back', '']);
+    assert.ok(rows.length > 10);
+    for (const [sent = '', back = ''] of rows.map((cells) => cells.map(quoted))) {
+      const made = await send('POST', '/tokens', `{"data":${sent}}`);
+      assert.equal(made.status, back === '400' ? 400 : 201, sent);
+      if (back === '400') continue;
+      const { text } = await vault.send('GET', pathOf(made.json.id));
+      assert.match(text, new RegExp(`"data":${back},`), sent);
+    }
   });
 
   it('201 with them in fields that are not kept, and in text', async () => {
