@@ -54,7 +54,7 @@ export function applicationRoutes(applications: Applications): RouteRecord[] {
       status: 200,
       response: ShownApplication,
       failures: ['wrong_application_type'],
-      audit: { ...all, onRead: 'application_retrieved' },
+      audit: { ...all, entityId: 'application', onRead: 'application_retrieved' },
       handle: ({ principal, act }) => applications.get(principal.tenantId, principal.applicationId, act.atMs),
     }),
     defineRoute({
