@@ -1,17 +1,16 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { setTimeout as rest } from 'node:timers/promises';
 import type { Sent } from './client.js';
 import { assertConventional, assertProblem } from './client.js';
 import type { Subject } from './subject.js';
-import type { Application } from './vault.js';
+import type { Application, KeyName, Listed } from './vault.js';
 import { DATE, keyOf, UNKNOWN_ID, UUID } from './vault.js';
 
-interface Key {
-  readonly id: string;
+interface Key extends KeyName {
   readonly key?: string;
-  readonly created_by?: string;
-  readonly created_at: string;
   readonly expires_at?: string;
+  readonly last_used_at?: string;
 }
 
 interface Template {
@@ -93,9 +92,60 @@ export function applicationKeys(subject: () => Subject): void {
       assert.equal(answer.headers.get('location'), `/applications/${made.id}/keys/${shown.id}`);
       assert.deepEqual([await statusOf(key), await statusOf(made.key)], [200, 200]);
       const keys = (await call('GET', `/applications/${made.id}/keys`)).as<Key[]>();
-      assert.deepEqual([keys.length, keys[0]], [2, shown]);
-      assert.deepEqual((await call('GET', `/applications/${made.id}/keys/${shown.id}`)).as(), shown);
+      // The last use may be shown already.
+      const { last_used_at: _, ...newest } = keys[0] ?? {};
+      assert.deepEqual([keys.length, newest], [2, shown]);
+      const { last_used_at: __, ...read } = (await call('GET', `/applications/${made.id}/keys/${shown.id}`)).as<Key>();
+      assert.deepEqual(read, shown);
       await assertConventional(subject().call, `/applications/${made.id}/keys/${shown.id}`, subject().keys.management);
+    });
+
+    it('200 with only the keys named by id, which may repeat, and none for an id of nobody', async () => {
+      const { id } = await make();
+      await call('POST', `/applications/${id}/keys`);
+      await call('POST', `/applications/${id}/keys`);
+      const idsOf = async (query: string): Promise<string[]> =>
+        (await call('GET', `/applications/${id}/keys${query}`)).as<Key[]>().map((key) => key.id);
+      const all = await idsOf('');
+      assert.equal(all.length, 3);
+      assert.deepEqual(await idsOf(`?id=${all[2]}&id=${all[0]?.toUpperCase()}`), [all[0], all[2]]);
+      assert.deepEqual(await idsOf(`?id=${UNKNOWN_ID}`), []);
+      assert.deepEqual(await idsOf('?id=nonsense'), []);
+      assert.deepEqual(await idsOf('?id='), all);
+    });
+
+    it('200 with the hour of the last use a moment after it, and without before the first', async () => {
+      const made = await make();
+      const path = `/applications/${made.id}/keys`;
+      const [unused] = (await call('GET', path)).as<Key[]>();
+      assert.equal(unused?.last_used_at, undefined);
+      assert.equal(await statusOf(made.key), 200);
+      const read = async () => (await call('GET', `${path}/${unused?.id}`)).as<Key>();
+      const deadlineMs = performance.now() + 30_000;
+      while ((await read()).last_used_at === undefined) {
+        assert.ok(performance.now() < deadlineMs, 'it is not shown');
+        await rest(50);
+      }
+      const { last_used_at = '' } = await read();
+      assert.match(last_used_at, /^\d{4}-\d\d-\d\dT\d\d:00:00\.000\+00:00$/);
+      assert.ok(Math.abs(Date.now() - Date.parse(last_used_at)) < 2 * 3_600_000, last_used_at);
+      assert.equal((await call('GET', path)).as<Key[]>()[0]?.last_used_at, last_used_at);
+    });
+
+    it('200 with the names of its keys on GET, list and PUT of an application, and never the key', async () => {
+      const { id } = await make();
+      await call('POST', `/applications/${id}/keys`);
+      const names = (await call('GET', `/applications/${id}/keys`)).as<Key[]>().map((key) => ({
+        id: key.id,
+        created_by: key.created_by,
+        created_at: key.created_at,
+      }));
+      assert.equal(names.length, 2);
+      assert.deepEqual((await call('GET', `/applications/${id}`)).as<Application>().keys, names);
+      const list = (await call('GET', `/applications?id=${id}`)).as<Listed<Application>>();
+      assert.deepEqual(list.data[0]?.keys, names);
+      const body = { name: 'Renamed', permissions: ['token:read'] };
+      assert.deepEqual((await call('PUT', `/applications/${id}`, { body })).as<Application>().keys, names);
     });
 
     it('400 for an eleventh key', async () => {

@@ -44,7 +44,9 @@ export function applications(subject: () => Subject): void {
       assert.match(created_at, DATE);
       assert.deepEqual(rest, body);
       const own = await subject().call('GET', '/applications/key', { key: key ?? '' });
-      assert.deepEqual(own.as<Application>(), { id, tenant_id, created_by, created_at, ...body });
+      const { keys = [], ...application } = own.as<Application>();
+      assert.deepEqual(application, { id, tenant_id, created_by, created_at, ...body });
+      assert.deepEqual(keys, [{ id: keys[0]?.id, created_by, created_at }]);
     });
 
     it('201 without a key where none is wanted, and with one by regenerating', async () => {
@@ -124,14 +126,15 @@ export function applications(subject: () => Subject): void {
       const key = keyOf(made);
       assert.equal((await subject().call('GET', '/tokens', { key })).status, 200);
       const { key: _, ...shown } = made;
-      assert.deepEqual((await call('GET', `/applications/${made.id}`)).as(), shown);
+      const { keys, ...found } = (await call('GET', `/applications/${made.id}`)).as<Application>();
+      assert.deepEqual([found, keys?.length], [shown, 1]);
       const body = { name: 'Changed', permissions: ['token:create'], type: 'private' };
       const changed = await call('PUT', `/applications/${made.id}`, { body });
       assert.equal(changed.status, 200);
       const { modified_by, modified_at, ...rest } = changed.as<Application>();
       assert.match(modified_by ?? '', UUID);
       assert.match(modified_at ?? '', DATE);
-      assert.deepEqual(rest, { ...shown, ...body });
+      assert.deepEqual(rest, { ...shown, ...body, keys });
       assertProblem(await subject().call('GET', '/tokens', { key }), 403, 'permission_denied');
       assert.deepEqual((await call('GET', `/applications/${made.id}`)).as(), changed.as());
     });

@@ -5,7 +5,7 @@ import { createClient } from './client.js';
 import type { StartedServer } from './started-server.js';
 import { startServer } from './started-server.js';
 import type { Application, Token } from './vault.js';
-import { keyOf, listed, post, TOKEN_PERMISSIONS } from './vault.js';
+import { CARD, keyOf, listed, post, TOKEN_PERMISSIONS } from './vault.js';
 
 interface Entry {
   readonly entity_type: string;
@@ -24,6 +24,7 @@ describe('full auditing', { skip: isForeign }, () => {
   let tenantId: string;
   let made: Application;
   let token: Token;
+  let card: Token;
   before(async () => {
     server = await startServer({ STRONGROOM_AUDIT: 'full' });
     call = createClient(server.baseUrl);
@@ -37,6 +38,7 @@ describe('full auditing', { skip: isForeign }, () => {
     const everything = { name: 'All', type: 'private', permissions: TOKEN_PERMISSIONS };
     const full = await post<Application>(call, management, '/applications', everything);
     token = await post<Token>(call, keyOf(full), '/tokens', { data: 'general' });
+    card = await post<Token>(call, keyOf(full), '/tokens', { type: 'card', data: CARD, containers: ['/elsewhere/'] });
   });
   after(() => server.stop());
 
@@ -58,6 +60,7 @@ describe('full auditing', { skip: isForeign }, () => {
     assert.deepEqual(await leftBy(get('/applications')), ['application * read: Application listed, success']);
     const one = [`application ${made.id} read: Application retrieved, success`];
     assert.deepEqual(await leftBy(get(`/applications/${made.id}`)), one);
+    assert.deepEqual(await leftBy(() => call('GET', '/applications/key', { key: keyOf(made) })), one);
     assert.deepEqual(await leftBy(get('/permissions')), []);
   });
 
@@ -73,6 +76,13 @@ describe('full auditing', { skip: isForeign }, () => {
     assert.deepEqual(await leftBy(refused('GET', one, cards)), onToken);
     assert.deepEqual(await leftBy(refused('PATCH', one, cards, { data: 1 })), onToken);
     assert.deepEqual(await leftBy(refused('DELETE', one, cards)), onToken);
+    const onCard = [`card ${card.id} denied: Request denied, denied`];
+    assert.deepEqual(await leftBy(refused('GET', `/tokens/${card.id}`, management)), onCard);
+    assert.deepEqual(await leftBy(refused('GET', `/tokens/${card.id}`, cards)), onCard);
+    assert.deepEqual(await leftBy(refused('PATCH', `/tokens/${card.id}`, cards, { metadata: { a: 'b' } })), onCard);
+    assert.deepEqual(await leftBy(refused('DELETE', `/tokens/${card.id}`, cards)), onCard);
+    const onNobody = ['token nobody denied: Request denied, denied'];
+    assert.deepEqual(await leftBy(refused('GET', '/tokens/nobody', management)), onNobody);
     const onTokens = ['token * denied: Request denied, denied'];
     assert.deepEqual(await leftBy(refused('POST', '/tokens', cards, { data: 1 })), onTokens);
     assert.deepEqual(await leftBy(refused('POST', '/tokenize', cards, { a: 1 })), onTokens);

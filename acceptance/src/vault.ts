@@ -10,11 +10,19 @@ export interface Application {
   readonly permissions: readonly string[];
   readonly rules: readonly object[];
   readonly key?: string;
+  readonly keys?: readonly KeyName[];
   readonly expires_at?: string;
   readonly created_by?: string;
   readonly created_at: string;
   readonly modified_by?: string;
   readonly modified_at?: string;
+}
+
+/** What answers about an Application tell of its keys. */
+export interface KeyName {
+  readonly id: string;
+  readonly created_by?: string;
+  readonly created_at: string;
 }
 
 export interface Token {

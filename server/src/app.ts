@@ -19,6 +19,7 @@ import type { AskToCount } from './limits/asking-counter.js';
 import { addGauges, adviceOn, observers, readinessObserver } from './observers.js';
 import { createRateCounting } from './rate-counting.js';
 import type { AccessHooks } from './resources/applications/index.js';
+import { createKeyUses, writeKeyUses } from './resources/applications/index.js';
 import type { TenantBody } from './resources/tenants/index.js';
 import { createTenants } from './resources/tenants/index.js';
 import { createOpener } from './resources/tokens/index.js';
@@ -105,6 +106,11 @@ export function createApp(options: AppOptions): App {
     onIntegrityFault: (story) =>
       log.security.error({ event: 'integrity_fault', ...story }, 'stored rights were altered'),
   };
+  const keyUses = createKeyUses({
+    clock,
+    write: (uses) => writeKeyUses(database, uses),
+    onFault: (error) => log.main.warn({ err: error }, 'the last use of keys was not written, will try again'),
+  });
   const expressions = createExpressions();
   const largeWork = createLargeWork({ clock, isContended: () => server.inFlight() > largeWork.requests() });
   const opener = createOpener({
@@ -152,6 +158,7 @@ export function createApp(options: AppOptions): App {
       pepper: keyStore.systemKeys.apiKeyPepper,
       rowMacKey: keyStore.systemKeys.rowMac,
       sessionGrants: config.sessionGrants,
+      noteUse: keyUses.note,
       onIntegrityFault: accessHooks.onIntegrityFault,
     }),
     runOnce: createRunOnce({ database, keyring: keyStore.keyring, clock }),
@@ -193,6 +200,7 @@ export function createApp(options: AppOptions): App {
       readiness.close();
       await server.close();
       rateCounting.close();
+      await keyUses.close();
       await runningJobs.close();
       await changes.close();
     },

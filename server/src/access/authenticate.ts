@@ -15,6 +15,8 @@ export interface AuthenticateOptions extends CredentialOptions {
   readonly memory: Memory<Credential>;
   readonly clock: Clock;
   readonly pepper: KeyObject;
+  /** Told of every use of a key that is let in, so it must cost next to nothing. */
+  readonly noteUse: (credential: Credential) => void;
 }
 
 /** As many as leave salt and key within one block of the hash. */
@@ -53,6 +55,7 @@ export function createAuthenticate(options: AuthenticateOptions): Authenticate {
 
   function admit(credential: Credential | undefined): Principal {
     if (credential === undefined || isOver(credential)) throw invalidApiKey();
+    options.noteUse(credential);
     return credential.principal;
   }
 

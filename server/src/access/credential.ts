@@ -12,6 +12,19 @@ import type { Grants } from './rules.js';
 export interface Credential {
   readonly principal: Principal;
   readonly expiresAtMs: number;
+  /** The hour of the last use that is stored or about to be; whoever keeps the uses moves this and the next one on. */
+  usedHour: number;
+  /** When its use was last looked at. */
+  usedRound: number;
+}
+
+const HOUR_MS = 3_600_000;
+/** The use of a session is not one of the key it was authorized with: no hour is later than this one. */
+const NOT_COUNTED = 2 ** 30;
+
+/** Whole hours since the epoch. */
+export function hourOf(ms: number): number {
+  return Math.floor(ms / HOUR_MS);
 }
 
 /** Which stored row was changed behind the product's back. */
@@ -84,6 +97,8 @@ export function createCredentials(options: CredentialOptions): Credentials {
           grants: [grants],
         },
         expiresAtMs: earliest(row.application_expires_at, expiresAt),
+        usedHour: hourOf(row.key_last_used_at?.getTime() ?? 0),
+        usedRound: 0,
       };
     },
 
@@ -104,6 +119,8 @@ export function createCredentials(options: CredentialOptions): Credentials {
         return {
           principal: { ...principal, ...nothing },
           expiresAtMs: earliest(creator.session_expires_at, creator.application_expires_at),
+          usedHour: NOT_COUNTED,
+          usedRound: 0,
         };
       }
       const authorizer = rows.find((row) => row.application_id === row.authorized_by);
@@ -128,6 +145,8 @@ export function createCredentials(options: CredentialOptions): Credentials {
           authorizer.application_expires_at,
           authorizer.key_expires_at,
         ),
+        usedHour: NOT_COUNTED,
+        usedRound: 0,
       };
     },
   };

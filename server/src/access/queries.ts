@@ -16,14 +16,16 @@ export interface CredentialRow extends ApplicationRights {
   readonly key_id: string;
   readonly key_mac: Buffer;
   readonly key_expires_at: Date | null;
+  readonly key_last_used_at: Date | null;
 }
 
 /** A range of one hash, in order, so that only the index on hashes will do: tables without statistics tempt to walk tenants. */
 const FIND_CREDENTIAL_BY_HASH = statement<CredentialRow>(
   'find_credential_by_hash',
   `SELECT a.tenant_id, a.id AS application_id, a.type, a.permissions, a.rules, a.mac,
-          a.expires_at AS application_expires_at, k.id AS key_id, k.mac AS key_mac, k.expires_at AS key_expires_at
-   FROM (SELECT tenant_id, application_id, id, mac, expires_at FROM api_keys
+          a.expires_at AS application_expires_at, k.id AS key_id, k.mac AS key_mac, k.expires_at AS key_expires_at,
+          k.last_used_at AS key_last_used_at
+   FROM (SELECT tenant_id, application_id, id, mac, expires_at, last_used_at FROM api_keys
          WHERE hash >= $1 AND hash <= $1 ORDER BY hash LIMIT 1) AS k
    JOIN applications a ON a.tenant_id = k.tenant_id AND a.id = k.application_id
    JOIN tenants t ON t.id = k.tenant_id AND t.deleted_at IS NULL`,

@@ -147,6 +147,27 @@ describe('full auditing', () => {
     });
   }
 
+  it('403 for a token writes the type it has and the id as it was given, whatever that is; never another status', async () => {
+    const maker = await app.makeKey(tenant.id, 'private', ['token:create']);
+    const ids = ['It’s 名 😀', 'C0FFEE00-8D8F-4A53-9D6B-5B0A3C1F7A10', 'c0ffee00-8d8f-4a53-9d6b-5b0a3c1f7a10'];
+    for (const [n, id] of ids.entries()) {
+      const type = n === 2 ? 'token' : 'social_security_number';
+      const made = await app.call('POST', '/tokens', { key: maker, body: { id, type, data: '123456789' } });
+      assert.equal(made.status, 201, made.text);
+    }
+    const entryFor = async (id: string) => {
+      clock.advance(1);
+      const { status } = await app.call('GET', `/tokens/${encodeURIComponent(id)}`, { key: maker });
+      const entry = (await entriesOf(app, tenant)).find((row) => Number(row.created_at) === clock.nowMs());
+      return [status, entry?.entity_type, entry?.entity_id];
+    };
+    for (const [n, id] of ids.entries()) {
+      assert.deepEqual(await entryFor(id), [403, n === 2 ? 'token' : 'social_security_number', id]);
+    }
+    assert.deepEqual(await entryFor('nobody'), [403, 'token', 'nobody']);
+    assert.deepEqual(await entryFor('x'.repeat(500)), [403, 'token', '*']);
+  });
+
   it('200 for a change writes the entry of the change alone', async () => {
     await app.call('PUT', '/tenants/self', { key: tenant.key, body: { name: 'N' } });
     assert.deepEqual(await messagesOf(app, tenant), ['Tenant updated']);

@@ -8,8 +8,13 @@ import { createRequestAudit } from './request-audit.js';
 import type { RouteAudit } from './route.js';
 import { defineRoute } from './route.js';
 
-/** The id that the one entry of an audited request names. */
-async function idIn(entityId: RouteAudit['entityId'], id: string, isDenied: boolean): Promise<string | undefined> {
+/** The one entry of an audited request. */
+async function entryOf(
+  audit: Pick<RouteAudit, 'entityId' | 'entityTypeOf'>,
+  id: string,
+  isDenied: boolean,
+  principal = CALLER,
+): Promise<Entry | undefined> {
   const written: Entry[] = [];
   const refuse = () => Promise.reject(new Error('nothing else is asked'));
   const gather: Gather = async (bulk, rows) => {
@@ -29,13 +34,18 @@ async function idIn(entityId: RouteAudit['entityId'], id: string, isDenied: bool
     summary: 'S',
     description: 'D',
     status: 204,
-    audit: { entityId, onRead: 'tenant_retrieved', onDenied: 'tenant_denied' },
+    audit: { ...audit, onRead: 'tenant_retrieved', onDenied: 'tenant_denied' },
     handle: () => undefined,
   });
   const act = { actor: CALLER.actor, atMs: 0, sourceAddress: undefined, traceId: undefined };
-  await createRequestAudit(database)({ route, params: { id }, principal: CALLER, act, isDenied });
+  await createRequestAudit(database)({ route, params: { id }, principal, act, isDenied });
   assert.equal(written.length, 1);
-  return written[0]?.entityId;
+  return written[0];
+}
+
+/** The id that it names. */
+async function idIn(entityId: RouteAudit['entityId'], id: string, isDenied: boolean): Promise<string | undefined> {
+  return (await entryOf({ entityId }, id, isDenied))?.entityId;
 }
 
 describe('the entry of full auditing', () => {
@@ -45,7 +55,29 @@ describe('the entry of full auditing', () => {
     assert.equal(await idIn('*', 'x', false), '*');
     assert.equal(await idIn({ param: 'id' }, 'Some id', false), 'Some id');
     assert.equal(await idIn({ param: 'id' }, uuid, true), uuid.toLowerCase());
+    assert.equal(await idIn({ param: 'id', isText: true }, uuid, true), uuid);
     assert.equal(await idIn({ param: 'other' }, 'x', true), '*');
+  });
+
+  it('names the Application of the key, and none for a session, which has no key', async () => {
+    assert.equal(await idIn('application', 'x', false), CALLER.applicationId);
+    const session = { ...CALLER, actor: { type: 'session', id: CALLER.tenantId } as const };
+    assert.equal((await entryOf({ entityId: 'application' }, 'x', true, session))?.entityId, '*');
+  });
+
+  it('has the type of the row where the route can tell it, and that of the event where there is no such row', async () => {
+    const asked: string[] = [];
+    const audit = {
+      entityId: { param: 'id' },
+      entityTypeOf: async (tenantId: string, id: string) => {
+        asked.push(`${tenantId} ${id}`);
+        return id === 'a card' ? ('card' as const) : undefined;
+      },
+    };
+    assert.equal((await entryOf(audit, 'a card', true))?.entityType, 'card');
+    assert.equal((await entryOf(audit, 'nobody', true))?.entityType, undefined);
+    await entryOf(audit, 'x'.repeat(401), true);
+    assert.deepEqual(asked, [`${CALLER.tenantId} a card`, `${CALLER.tenantId} nobody`]);
   });
 
   it('names nothing for an id longer than any entity has, because the log could not hold it', async () => {

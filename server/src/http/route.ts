@@ -1,6 +1,7 @@
 import type { Static, TSchema } from 'typebox';
 import type { Requirement } from '../access/authorize.js';
 import type { Principal } from '../access/principal.js';
+import type { EntityType } from '../audit/entity-types.js';
 import type { Act } from '../audit/entry.js';
 import type { EventName } from '../audit/events.js';
 import type { ErrorCode, FieldErrors } from '../kernel/errors.js';
@@ -28,8 +29,13 @@ export interface RouteRequest<Query, Body, Filters> {
 
 /** What full auditing writes for a route. */
 export interface RouteAudit {
-  /** `tenant`: the id of the caller's tenant. `*`: the route names no entity. `param`: the path parameter that does. */
-  readonly entityId: 'tenant' | '*' | { readonly param: string };
+  /**
+   * `tenant`: the id of the caller's tenant. `application`: that of the key's Application. `*`: the route names no entity.
+   * `param`: the path parameter that does; where ids are any text, upper and lower case are told apart.
+   */
+  readonly entityId: 'tenant' | 'application' | '*' | { readonly param: string; readonly isText?: true };
+  /** Where entities of one route have types of their own: that of the one named; undefined where there is none. */
+  readonly entityTypeOf?: (tenantId: string, entityId: string, nowMs: number) => Promise<EntityType | undefined>;
   /** Written for a successful read; a change writes its own entry. */
   readonly onRead?: EventName;
   readonly onDenied: EventName;

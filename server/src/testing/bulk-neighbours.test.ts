@@ -6,6 +6,7 @@ import { operatorAct } from '../audit/entry.js';
 import { record } from '../audit/record.js';
 import { emptyAnswersShowing, FIND_KEPT_ANSWERS } from '../http/idempotency-queries.js';
 import { newId } from '../kernel/ids.js';
+import { touchApiKeys } from '../resources/applications/keys/queries.js';
 import { addActiveTokens, addToGroups } from '../resources/reports/queries.js';
 import {
   claimFingerprint,
@@ -139,6 +140,13 @@ const CASES: Readonly<Record<string, Case>> = {
       const place = { groupId: newId(), scope: newId(), matchDigest: Buffer.alloc(0), expiresAtMs: null };
       const claim = { type: 'card', fingerprint: Buffer.alloc(32, 3), ...place, tokenId: newId(), atMs: Date.now() };
       return claimFingerprint(tx, { tenantId: tx.tenantId, ...claim, ...odd });
+    },
+  },
+  TOUCH_API_KEYS: {
+    kinds: { tenantId: 'uuid', applicationId: 'uuid', keyId: 'uuid', usedAtMs: 'instant' },
+    run(tx, odd) {
+      const use = { tenantId: tx.tenantId, applicationId: newId(), keyId: newId(), usedAtMs: 0 };
+      return touchApiKeys(tx, [{ ...use, ...odd }]);
     },
   },
   ADD_TO_GROUPS: {

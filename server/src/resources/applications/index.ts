@@ -1,4 +1,5 @@
 export { expireApplications, sweepApplications, sweepEndedKeys } from './expiry/sweep.js';
+export { createKeyUses, writeKeyUses } from './keys/uses.js';
 export type { AccessHooks, SecurityStory } from './making/changes.js';
 export type { CreatedApplication, NewApplication } from './making/create.js';
 export { createApplication } from './making/create.js';

@@ -16,6 +16,18 @@ export interface ApplicationRow {
   readonly modified_at: Date | null;
 }
 
+/** What names a key that works. */
+export interface NamedKeyRow {
+  readonly id: string;
+  readonly created_by: string | null;
+  readonly created_at: Date;
+}
+
+export interface ListedApplicationRow extends ApplicationRow {
+  /** Id, maker and moment of each key that works, newest first. */
+  readonly keys: readonly (readonly [id: string, createdBy: string | null, createdAtMs: number])[];
+}
+
 const COLUMNS = `tenant_id, id, name, type, permissions, rules, mac, expires_at, created_by, created_at, modified_by,
   modified_at`;
 
@@ -82,10 +94,17 @@ export interface ApplicationFilter {
 const MATCHES = `($2::uuid[] IS NULL OR id = ANY ($2::uuid[]))
      AND ($3::text[] IS NULL OR type = ANY ($3::text[])) AND ${IS_ALIVE('$4')}`;
 
-const LIST_APPLICATIONS = statement<ApplicationRow>(
+/** Keys are looked for once the page is known, so that those of skipped Applications are not read. */
+const LIST_APPLICATIONS = statement<ListedApplicationRow>(
   'list_applications',
-  `SELECT ${COLUMNS} FROM applications WHERE tenant_id = $1 AND ${MATCHES}
-   ORDER BY created_at DESC, id DESC LIMIT $5::bigint OFFSET $6::bigint`,
+  `SELECT ${COLUMNS}, (
+     SELECT coalesce(json_agg(json_build_array(k.id, k.created_by, extract(epoch FROM k.created_at) * 1000)
+                              ORDER BY k.created_at DESC, k.id DESC), json_build_array())
+     FROM api_keys k WHERE k.tenant_id = $1 AND k.application_id = page.id
+       AND (k.expires_at IS NULL OR k.expires_at > $4)) AS keys
+   FROM (SELECT ${COLUMNS} FROM applications WHERE tenant_id = $1 AND ${MATCHES}
+         ORDER BY created_at DESC, id DESC LIMIT $5::bigint OFFSET $6::bigint) AS page
+   ORDER BY created_at DESC, id DESC`,
 );
 
 export async function listApplications(
@@ -93,7 +112,7 @@ export async function listApplications(
   { ids, types, nowMs }: ApplicationFilter,
   limit: number,
   offset: number,
-): Promise<ApplicationRow[]> {
+): Promise<ListedApplicationRow[]> {
   return tx.run(LIST_APPLICATIONS, [tx.tenantId, ids ?? null, types ?? null, new Date(nowMs), limit, offset]);
 }
 

@@ -68,7 +68,7 @@ describe('applications, refused', () => {
 
   async function stored(): Promise<string> {
     const found = await app.db.owner.query(
-      `SELECT (SELECT jsonb_agg(a ORDER BY id) FROM applications a) AS a, (SELECT jsonb_agg(k ORDER BY id) FROM api_keys k) AS k,
+      `SELECT (SELECT jsonb_agg(a ORDER BY id) FROM applications a) AS a, (SELECT jsonb_agg(to_jsonb(k) - 'last_used_at' ORDER BY id) FROM api_keys k) AS k,
               (SELECT count(*) FROM logs) AS l`,
     );
     return JSON.stringify(found.rows);

@@ -2,12 +2,12 @@ import type { RouteRecord } from '../../http/route.js';
 import { defineRoute } from '../../http/route.js';
 import { applicationKeyRoutes } from './keys/routes.js';
 import {
-  ApplicationBody,
   ApplicationCreate,
   ApplicationList,
   ApplicationsQuery,
   ApplicationUpdate,
   ApplicationWithKeyBody,
+  ShownApplication,
 } from './schema.js';
 import type { Applications } from './service.js';
 
@@ -52,9 +52,9 @@ export function applicationRoutes(applications: Applications): RouteRecord[] {
       summary: 'Get the Application of the key',
       description: 'The Application the key of this request belongs to, whatever its permissions.',
       status: 200,
-      response: ApplicationBody,
+      response: ShownApplication,
       failures: ['wrong_application_type'],
-      audit: { ...all, onRead: 'application_retrieved' },
+      audit: { ...all, entityId: 'application', onRead: 'application_retrieved' },
       handle: ({ principal, act }) => applications.get(principal.tenantId, principal.applicationId, act.atMs),
     }),
     defineRoute({
@@ -63,9 +63,9 @@ export function applicationRoutes(applications: Applications): RouteRecord[] {
       path: '/applications/:id',
       permission: 'application:read',
       summary: 'Get an Application',
-      description: 'One Application, without its keys.',
+      description: 'One Application with the names of its keys, never a key itself.',
       status: 200,
-      response: ApplicationBody,
+      response: ShownApplication,
       audit: { ...one, onRead: 'application_retrieved' },
       handle: ({ principal, act, params }) => applications.get(principal.tenantId, params.id, act.atMs),
     }),
@@ -79,7 +79,7 @@ export function applicationRoutes(applications: Applications): RouteRecord[] {
         'Replaces name, permissions, rules and end; what is left out is none. Holds from the next request on.',
       body: ApplicationUpdate,
       status: 200,
-      response: ApplicationBody,
+      response: ShownApplication,
       audit: one,
       handle: ({ principal, act, params, body }) => applications.update(principal.tenantId, act, params.id, body),
     }),
@@ -99,5 +99,5 @@ export function applicationRoutes(applications: Applications): RouteRecord[] {
 }
 
 function locationOf(body: unknown): string {
-  return `/applications/${(body as ApplicationBody).id}`; // What the handler above returned.
+  return `/applications/${(body as ApplicationWithKeyBody).id}`; // What the handler above returned.
 }

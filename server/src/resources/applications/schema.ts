@@ -81,7 +81,14 @@ const APPLICATION = {
   modified_at: Type.Optional(DateTime),
 };
 
-export const ApplicationBody = named('Application', APPLICATION);
+const KEY = { id: Uuid, created_by: Type.Optional(Uuid), created_at: DateTime };
+
+export const ApplicationKeyName = named('ApplicationKeyName', KEY);
+
+export const ShownApplication = named('Application', {
+  ...APPLICATION,
+  keys: Type.Array(ApplicationKeyName, { description: 'The keys that work, newest first, never the key itself' }),
+});
 
 export const ApplicationWithKeyBody = named('ApplicationWithKey', {
   ...APPLICATION,
@@ -125,7 +132,7 @@ export const Pagination = named('Pagination', {
   total_pages: Type.Integer(),
 });
 
-export const ApplicationList = listOf('ApplicationList', Pagination, ApplicationBody);
+export const ApplicationList = listOf('ApplicationList', Pagination, ShownApplication);
 
 export const ApplicationRegenerate = Type.Object(
   {
@@ -136,11 +143,16 @@ export const ApplicationRegenerate = Type.Object(
   { title: 'ApplicationRegenerate' },
 );
 
-const KEY = { id: Uuid, created_by: Type.Optional(Uuid), created_at: DateTime };
+export const ApplicationKeysQuery = Type.Object({
+  id: Type.Optional(Type.Array(text({ maxLength: 200 }), { description: 'Only these; may be repeated' })),
+});
 
 export const ApplicationKeyBody = named('ApplicationKey', {
   ...KEY,
   expires_at: Type.Optional(Type.String({ format: 'date-time', description: 'Only while it is being replaced' })),
+  last_used_at: Type.Optional(
+    Type.String({ format: 'date-time', description: 'The hour of its last use; absent before the first' }),
+  ),
 });
 
 export const NewApplicationKeyBody = named('NewApplicationKey', {
@@ -148,12 +160,15 @@ export const NewApplicationKeyBody = named('NewApplicationKey', {
   key: Type.String({ description: 'Shown only here' }),
 });
 
-export type ApplicationBody = Static<typeof ApplicationBody>;
+export type ShownApplication = Static<typeof ShownApplication>;
+export type ApplicationBody = Omit<ShownApplication, 'keys'>;
 export type ApplicationWithKeyBody = Static<typeof ApplicationWithKeyBody>;
 export type ApplicationCreate = Static<typeof ApplicationCreate>;
 export type ApplicationUpdate = Static<typeof ApplicationUpdate>;
 export type ApplicationsQuery = Static<typeof ApplicationsQuery>;
 export type ApplicationList = Static<typeof ApplicationList>;
 export type ApplicationRegenerate = Static<typeof ApplicationRegenerate>;
+export type ApplicationKeyName = Static<typeof ApplicationKeyName>;
+export type ApplicationKeysQuery = Static<typeof ApplicationKeysQuery>;
 export type ApplicationKeyBody = Static<typeof ApplicationKeyBody>;
 export type NewApplicationKeyBody = Static<typeof NewApplicationKeyBody>;

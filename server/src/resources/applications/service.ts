@@ -6,13 +6,15 @@ import { validationFailed } from '../../kernel/errors.js';
 import { isUuid } from '../../kernel/ids.js';
 import { announce } from '../../storage/changes.js';
 import { endSessionsOfApplication } from './keys/end.js';
+import { listApiKeys } from './keys/queries.js';
 import type { KeyCalls } from './keys/service.js';
 import { createKeyCalls } from './keys/service.js';
-import { applicationBodyOf } from './making/body.js';
+import { applicationBodyOf, shownApplicationOf } from './making/body.js';
 import type { ChangesOptions } from './making/changes.js';
 import { conclude, createChanges, idOf, noSuchApplication, shownRights } from './making/changes.js';
 import { sealed, storeApplication, storeKey } from './making/create.js';
 import { checkTimedRights } from './making/definition.js';
+import type { ListedApplicationRow, NamedKeyRow } from './queries.js';
 import {
   countApplications,
   deleteApplications,
@@ -22,19 +24,19 @@ import {
   updateApplication,
 } from './queries.js';
 import type {
-  ApplicationBody,
   ApplicationCreate,
   ApplicationList,
   ApplicationsQuery,
   ApplicationUpdate,
   ApplicationWithKeyBody,
+  ShownApplication,
 } from './schema.js';
 
 export interface Applications {
   create(tenantId: string, act: Act, input: ApplicationCreate): Promise<ApplicationWithKeyBody>;
   list(tenantId: string, query: ApplicationsQuery, nowMs: number): Promise<ApplicationList>;
-  get(tenantId: string, id: string | undefined, nowMs: number): Promise<ApplicationBody>;
-  update(tenantId: string, act: Act, id: string | undefined, input: ApplicationUpdate): Promise<ApplicationBody>;
+  get(tenantId: string, id: string | undefined, nowMs: number): Promise<ShownApplication>;
+  update(tenantId: string, act: Act, id: string | undefined, input: ApplicationUpdate): Promise<ShownApplication>;
   delete(tenantId: string, act: Act, id: string | undefined): Promise<void>;
   readonly keys: KeyCalls;
 }
@@ -81,22 +83,24 @@ export function createApplications(options: ChangesOptions): Applications {
           page_size: size,
           total_pages: Math.ceil(total / size),
         },
-        data: rows.map(changes.verify).map(applicationBodyOf),
+        data: rows.map((row) => shownApplicationOf(changes.verify(row), row.keys.map(namedKeyOf))),
       };
     },
 
     async get(tenantId, given, nowMs) {
       const id = idOf(given);
-      const row = await database.read(tenantId, (tx) => findApplicationById(tx, id, nowMs));
+      const [row, keys] = await database.read(tenantId, (tx) =>
+        Promise.all([findApplicationById(tx, id, nowMs), listApiKeys(tx, id, nowMs)]),
+      );
       if (!row) throw noSuchApplication();
-      return applicationBodyOf(changes.verify(row));
+      return shownApplicationOf(changes.verify(row), keys);
     },
 
     async update(tenantId, act, given, input) {
       const forAnyType = checkTimedRights(input.type, input, { nowMs: act.atMs });
       if ('errors' in forAnyType) throw validationFailed(forAnyType.errors);
       const id = idOf(given);
-      return changes.run<ApplicationBody>(tenantId, id, act, async (tx) => {
+      return changes.run<ShownApplication>(tenantId, id, act, async (tx) => {
         const found = await lockApplicationById(tx, id, act.atMs);
         if (!found) return noSuchApplication();
         const old = changes.verify(found);
@@ -116,8 +120,8 @@ export function createApplications(options: ChangesOptions): Applications {
           modified_by: act.actor?.id ?? null,
           modified_at: new Date(act.atMs),
         });
-        await updateApplication(tx, row);
-        const body = applicationBodyOf(row);
+        const [keys] = await Promise.all([listApiKeys(tx, id, act.atMs), updateApplication(tx, row)]);
+        const body = shownApplicationOf(row, keys);
         await conclude(tx, act, 'application_updated', id, body);
         const isChanged = !row.mac.equals(old.mac);
         const story = { event: 'application_updated', before: shownRights(old), after: shownRights(row) } as const;
@@ -142,4 +146,8 @@ export function createApplications(options: ChangesOptions): Applications {
 
     keys: createKeyCalls(options, changes),
   };
+}
+
+function namedKeyOf([id, createdBy, createdAtMs]: ListedApplicationRow['keys'][number]): NamedKeyRow {
+  return { id, created_by: createdBy, created_at: new Date(createdAtMs) };
 }

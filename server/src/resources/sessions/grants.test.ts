@@ -40,6 +40,7 @@ describe('what a session may do', () => {
       pepper: systemKeys.apiKeyPepper,
       rowMacKey: systemKeys.rowMac,
       sessionGrants,
+      noteUse: () => {},
       onIntegrityFault: () => assert.fail('nothing was altered'),
     });
     return authenticate(key);

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
+import { tieOf } from './stored/names.js';
 import { CARD, MASKED_CARD, openVault, pathOf, rule, tally, times, type Vault, vaultOf } from './vault-fixture.js';
 
 interface Listed {
@@ -7,6 +8,8 @@ interface Listed {
   readonly data?: unknown;
   readonly created_at: string;
 }
+
+const sortedByTie = (ids: readonly string[]) => [...ids].sort((a, b) => (tieOf(a) < tieOf(b) ? 1 : -1));
 
 describe('GET /tokens and GET /v2/tokens', () => {
   let root: Vault;
@@ -65,6 +68,21 @@ describe('GET /tokens and GET /v2/tokens', () => {
     }
     assert.equal((await list('/tokens')).pagination.page_size, 20);
     assert.deepEqual((await list('/tokens?type=bank')).pagination.total_pages, 0);
+  });
+
+  it('200 with tokens of one millisecond by id where ids are UUIDs, any others at one place in every list', async () => {
+    await fresh();
+    const chosen = ['zebra', 'aardvark', 'Aardvark', 'aardvark-2', 'C0FFEE00-8D8F-4A53-9D6B-5B0A3C1F7A10'];
+    const own = (await times(6, (n) => vault.make({ data: n }))).map(({ id }) => id);
+    assert.deepEqual(idsOf(await list('/tokens')), [...own].sort().reverse());
+    for (const id of chosen) await vault.make({ id, data: 'x', metadata: { of: 'mine' } });
+    const all = idsOf(await list('/tokens'));
+    assert.deepEqual(all, sortedByTie([...own, ...chosen]));
+    assert.deepEqual(await follow('/v2/tokens', 1), all);
+    const ofMine = sortedByTie(chosen);
+    assert.deepEqual(idsOf(await list('/tokens?metadata.of=mine')), ofMine);
+    const found = await vault.send('POST', '/tokens/search', { query: 'metadata.of:mine' });
+    assert.deepEqual(idsOf(found.json), ofMine);
   });
 
   it('200 along cursors gives each token once, whatever is made, changed and deleted meanwhile', async () => {

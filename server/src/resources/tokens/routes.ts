@@ -23,9 +23,11 @@ export function tokenRoutes(tokens: Tokens): RouteRecord[] {
 
 const TAG = { tag: 'Tokens' } as const;
 const ON_MANY = { audit: { entityId: '*', onDenied: 'token_denied' } } as const;
-const ON_ONE = { audit: { entityId: { param: 'id' }, onDenied: 'token_denied' } } as const;
 
 function singleRoutes(tokens: Tokens): RouteRecord[] {
+  const onOne = {
+    audit: { entityId: { param: 'id', isText: true }, entityTypeOf: tokens.typeOf, onDenied: 'token_denied' },
+  } as const;
   return [
     defineRoute({
       ...TAG,
@@ -46,7 +48,7 @@ function singleRoutes(tokens: Tokens): RouteRecord[] {
     }),
     defineRoute({
       ...TAG,
-      ...ON_ONE,
+      ...onOne,
       method: 'GET',
       path: '/tokens/:id',
       permission: 'token:read',
@@ -60,7 +62,7 @@ function singleRoutes(tokens: Tokens): RouteRecord[] {
     }),
     defineRoute({
       ...TAG,
-      ...ON_ONE,
+      ...onOne,
       method: 'PATCH',
       path: '/tokens/:id',
       permission: 'token:update',
@@ -76,7 +78,7 @@ function singleRoutes(tokens: Tokens): RouteRecord[] {
     }),
     defineRoute({
       ...TAG,
-      ...ON_ONE,
+      ...onOne,
       method: 'DELETE',
       path: '/tokens/:id',
       permission: 'token:delete',

@@ -18,6 +18,8 @@ import { readNewToken } from './input/new-token.js';
 import { readTokenPatch } from './input/token-patch.js';
 import type { TokenBody } from './schema.js';
 import { isLarge } from './stored/row.js';
+import type { TokenType } from './types/names.js';
+import { isTokenType } from './types/names.js';
 import { granted, isStranger, prepareGranted, presentMatch, shownIn, subjectOf } from './vault/answer.js';
 import { recordTouched, removeTokens, writeChange } from './vault/change.js';
 import { claimOf, holderOf } from './vault/claims.js';
@@ -60,6 +62,8 @@ export interface Tokens {
   tokenize(principal: Principal, act: Act, body: unknown): Promise<Json>;
   detokenize(principal: Principal, act: Act, body: unknown): Promise<Json>;
   readonly lists: Lists;
+  /** Of a token the caller may know nothing of: for the log, not for an answer. */
+  typeOf(tenantId: string, id: string, nowMs: number): Promise<TokenType | undefined>;
 }
 
 export function createTokens(options: TokensOptions): Tokens {
@@ -78,6 +82,10 @@ export function createTokens(options: TokensOptions): Tokens {
 
   return {
     lists: createLists(options),
+    async typeOf(tenantId, id, nowMs) {
+      const found = await opener.lookBriefly(tenantId, id, nowMs);
+      return found && isTokenType(found.type) ? found.type : undefined;
+    },
     // The body came out of the parser, so it is JSON.
     tokenize: (principal, act, body) => tokenize(principal, act, body as Json),
     detokenize: (principal, act, body) => detokenize(principal, act, body as Json),

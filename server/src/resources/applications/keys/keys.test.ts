@@ -7,6 +7,8 @@ import { rootKeyOf, startTestApp } from '../../../testing/test-app.js';
 
 const START_MS = Date.UTC(2030, 0, 15, 12);
 
+type Key = { id: string; created_at: string; expires_at: string; last_used_at?: string };
+
 describe('keys of an application', () => {
   const clock = createFakeClock(START_MS);
   let app: TestApp;
@@ -23,7 +25,9 @@ describe('keys of an application', () => {
   const regenerate = (id: string, body?: object) =>
     call('POST', `/applications/${id}/regenerate`, { ...(body && { body }) });
   const statusOf = async (key: string) => (await app.call('GET', '/permissions', { key })).status;
-  const keysOf = async (id: string) => (await call('GET', `/applications/${id}/keys`)).json;
+  /** Without their last use, which is written behind the requests. */
+  const keysOf = async (id: string) =>
+    (await call('GET', `/applications/${id}/keys`)).json.map(({ last_used_at: _, ...key }: Key) => key);
 
   async function messagesOf(id: string): Promise<string[]> {
     const found = await app.db.owner.query(
@@ -108,6 +112,55 @@ describe('keys of an application', () => {
     );
     assert.deepEqual((await call('GET', `/applications/${id}/keys/${json.id.toUpperCase()}`)).json, shown);
     assert.deepEqual(await messagesOf(id), ['key_create: Application key added']);
+  });
+
+  it('200 with only the keys named by id, in any case; what is no id of theirs names none; 400 for what is no text', async () => {
+    const [{ id }, other] = [await make(), await make()];
+    for (let made = 0; made < 2; made += 1) {
+      clock.advance(1);
+      await call('POST', `/applications/${id}/keys`);
+    }
+    const ids = (await keysOf(id)).map((key: { id: string }) => key.id);
+    const named = async (query: string) =>
+      (await call('GET', `/applications/${id}/keys?${query}`)).json.map((key: { id: string }) => key.id);
+    assert.deepEqual(await named(`id=${ids[2]}&id=${ids[0].toUpperCase()}`), [ids[0], ids[2]]);
+    assert.deepEqual(await named(`id=${ids[1]}`), [ids[1]]);
+    assert.deepEqual(await named(`id=${(await keysOf(other.id))[0].id}&id=nonsense`), []);
+    assert.deepEqual(await named('id='), ids);
+    const wrong = await call('GET', `/applications/${id}/keys?id=%00`);
+    assert.deepEqual([wrong.status, Object.keys(wrong.json.errors)], [400, ['id[0]']]);
+    assert.equal((await call('GET', `/applications/${tenant.id}/keys?id=${ids[0]}`)).status, 404);
+  });
+
+  it('200 with the names of the keys that work on GET, list and PUT of an Application, newest first', async () => {
+    const { id, key } = await make();
+    clock.advance(1);
+    const { key: _, ...further } = (await call('POST', `/applications/${id}/keys`)).json;
+    const body = { name: 'N', permissions: ['token:read'] };
+    const told = async () => {
+      const list = (await call('GET', `/applications?id=${id}`)).json.data;
+      const alone = (await call('GET', `/applications/${id}`)).json;
+      const updated = (await call('PUT', `/applications/${id}`, { body })).json;
+      const own = (await app.call('GET', '/applications/key', { key })).json;
+      return [list[0].keys, alone.keys, updated.keys, own.keys];
+    };
+    const [first] = (await keysOf(id)).slice(-1);
+    const names = [further, { id: first.id, created_at: first.created_at }];
+    assert.deepEqual(await told(), Array(4).fill(names));
+    await regenerate(id, { overlap_seconds: 60 });
+    clock.advance(59_999);
+    assert.equal((await told())[0].length, 3);
+    clock.advance(1);
+    const [fresh] = await keysOf(id);
+    assert.deepEqual((await told()).slice(0, 3), Array(3).fill([fresh]));
+    await call('DELETE', `/applications/${id}/keys/${fresh.id}`);
+    assert.deepEqual((await told()).slice(0, 3), Array(3).fill([]));
+    const { json } = await call('POST', '/applications', { body: { ...body, type: 'private' } });
+    assert.deepEqual(
+      [json.keys, (await regenerate(id)).json.keys],
+      [undefined, undefined],
+      'these show the key itself',
+    );
   });
 
   it('204 for revoking: 401 at once, the others go on, and the last one may go too', async () => {

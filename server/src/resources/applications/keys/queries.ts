@@ -1,3 +1,5 @@
+import { timestampArray, uuidArray } from '../../../storage/binary-array.js';
+import { bulkWrite } from '../../../storage/bulk.js';
 import type { SystemTx, TenantTx } from '../../../storage/scope.js';
 import { statement } from '../../../storage/statement.js';
 
@@ -8,6 +10,11 @@ export interface ApiKeyRow {
   readonly expires_at: Date | null;
   readonly created_by: string | null;
   readonly created_at: Date;
+}
+
+/** As it is listed. */
+export interface ListedApiKeyRow extends ApiKeyRow {
+  readonly last_used_at: Date | null;
 }
 
 const INSERT_API_KEY = statement<never>(
@@ -24,15 +31,15 @@ export async function insertApiKey(
   await tx.run(INSERT_API_KEY, [tx.tenantId, hash, applicationId, id, mac, created_by, created_at]);
 }
 
-const LIST_API_KEYS = statement<ApiKeyRow>(
+const LIST_API_KEYS = statement<ListedApiKeyRow>(
   'list_api_keys',
-  `SELECT hash, id, mac, expires_at, created_by, created_at FROM api_keys
+  `SELECT hash, id, mac, expires_at, created_by, created_at, last_used_at FROM api_keys
    WHERE tenant_id = $1 AND application_id = $2 AND (expires_at IS NULL OR expires_at > $3)
    ORDER BY created_at DESC, id DESC LIMIT 100`,
 );
 
 /** The keys that work, newest first. */
-export async function listApiKeys(tx: TenantTx, applicationId: string, nowMs: number): Promise<ApiKeyRow[]> {
+export async function listApiKeys(tx: TenantTx, applicationId: string, nowMs: number): Promise<ListedApiKeyRow[]> {
   return tx.run(LIST_API_KEYS, [tx.tenantId, applicationId, new Date(nowMs)]);
 }
 
@@ -99,6 +106,46 @@ export async function limitApiKey(
   row: Pick<ApiKeyRow, 'hash' | 'expires_at' | 'mac'>,
 ): Promise<void> {
   await tx.run(LIMIT_API_KEY, [tx.tenantId, applicationId, row.hash, row.expires_at, row.mac]);
+}
+
+/** The hour a key was last used in, as far as one process knows. */
+export interface KeyUse {
+  readonly tenantId: string;
+  readonly applicationId: string;
+  readonly keyId: string;
+  readonly usedAtMs: number;
+}
+
+/**
+ * Writes only what is newer than what stands there, so that several processes write once. Waits for nobody: a key that is
+ * being changed at this moment is left alone, and since that change makes every process forget it, its next use is written.
+ */
+const TOUCH_API_KEYS = bulkWrite<KeyUse>(
+  statement(
+    'touch_api_keys',
+    `WITH used AS (
+       SELECT given.tenant_id, found.hash, given.used_at
+       FROM unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::timestamptz[])
+         AS given (tenant_id, application_id, id, used_at)
+       CROSS JOIN LATERAL (
+         SELECT k.hash FROM api_keys k
+         WHERE k.tenant_id = given.tenant_id AND k.application_id = given.application_id AND k.id = given.id
+           AND (k.last_used_at IS NULL OR k.last_used_at < given.used_at)
+         ORDER BY k.created_at LIMIT 1 FOR NO KEY UPDATE SKIP LOCKED) AS found)
+     UPDATE api_keys AS k SET last_used_at = used.used_at FROM used
+     WHERE k.tenant_id = used.tenant_id AND k.hash = used.hash`,
+  ),
+  95,
+  (uses) => [
+    uuidArray(uses.map(({ tenantId }) => tenantId)),
+    uuidArray(uses.map(({ applicationId }) => applicationId)),
+    uuidArray(uses.map(({ keyId }) => keyId)),
+    timestampArray(uses.map(({ usedAtMs }) => usedAtMs)),
+  ],
+);
+
+export async function touchApiKeys(tx: TenantTx, uses: readonly KeyUse[]): Promise<void> {
+  await tx.gather(TOUCH_API_KEYS, uses);
 }
 
 /** The driver takes arrays of text alone, so bytes travel in their own notation. */

@@ -1,7 +1,13 @@
 import Type from 'typebox';
 import type { RouteRecord } from '../../../http/route.js';
 import { defineRoute } from '../../../http/route.js';
-import { ApplicationKeyBody, ApplicationRegenerate, ApplicationWithKeyBody, NewApplicationKeyBody } from '../schema.js';
+import {
+  ApplicationKeyBody,
+  ApplicationKeysQuery,
+  ApplicationRegenerate,
+  ApplicationWithKeyBody,
+  NewApplicationKeyBody,
+} from '../schema.js';
 import type { KeyCalls, NewKey } from './service.js';
 
 export function applicationKeyRoutes(keys: KeyCalls): RouteRecord[] {
@@ -29,11 +35,12 @@ export function applicationKeyRoutes(keys: KeyCalls): RouteRecord[] {
       path: '/applications/:id/keys',
       permission: 'application:read',
       summary: 'List the keys of an Application',
-      description: 'Every key that works, newest first, never the key itself.',
+      description: 'Every key that works, newest first, never the key itself. The last use is told to the hour.',
+      query: ApplicationKeysQuery,
       status: 200,
       response: Type.Array(ApplicationKeyBody),
       audit: { ...audit, onRead: 'application_retrieved' },
-      handle: ({ principal, act, params }) => keys.list(principal.tenantId, params.id, act.atMs),
+      handle: ({ principal, act, params, query }) => keys.list(principal.tenantId, params.id, query, act.atMs),
     }),
     defineRoute({
       ...base,
@@ -57,7 +64,7 @@ export function applicationKeyRoutes(keys: KeyCalls): RouteRecord[] {
       path: '/applications/:id/keys/:key_id',
       permission: 'application:read',
       summary: 'Get a key of an Application',
-      description: 'When it was made and when it ends, never the key itself.',
+      description: 'When it was made, when it ends and the hour of its last use, never the key itself.',
       status: 200,
       response: ApplicationKeyBody,
       audit: { ...audit, onRead: 'application_retrieved' },

@@ -3,13 +3,14 @@ import type { ApplicationType } from '../../../access/permissions.js';
 import { isKeyMacValid, keyMac } from '../../../access/row-macs.js';
 import type { Act } from '../../../audit/entry.js';
 import { storageUnavailable, validationFailed } from '../../../kernel/errors.js';
-import { applicationBodyOf, keyBodyOf } from '../making/body.js';
+import { applicationBodyOf, keyBodyOf, keyNameOf } from '../making/body.js';
 import type { Changes, ChangesOptions } from '../making/changes.js';
 import { conclude, idOf, noSuchApplication, noSuchKey } from '../making/changes.js';
 import { storeKey } from '../making/create.js';
 import { findApplicationById, lockApplicationById } from '../queries.js';
 import type {
   ApplicationKeyBody,
+  ApplicationKeysQuery,
   ApplicationRegenerate,
   ApplicationWithKeyBody,
   NewApplicationKeyBody,
@@ -29,7 +30,12 @@ export interface KeyCalls {
   ): Promise<ApplicationWithKeyBody>;
   /** A further key beside the others. */
   add(tenantId: string, act: Act, id: string | undefined): Promise<NewKey>;
-  list(tenantId: string, id: string | undefined, nowMs: number): Promise<ApplicationKeyBody[]>;
+  list(
+    tenantId: string,
+    id: string | undefined,
+    query: ApplicationKeysQuery,
+    nowMs: number,
+  ): Promise<ApplicationKeyBody[]>;
   get(tenantId: string, id: string | undefined, keyId: string | undefined, nowMs: number): Promise<ApplicationKeyBody>;
   revoke(tenantId: string, act: Act, id: string | undefined, keyId: string | undefined): Promise<void>;
 }
@@ -44,7 +50,7 @@ const KEYS_MAX = 10;
 export function createKeyCalls(options: ChangesOptions, changes: Changes): KeyCalls {
   const { database, systemKeys } = options;
 
-  async function list(tenantId: string, given: string | undefined, nowMs: number): Promise<ApplicationKeyBody[]> {
+  async function listAll(tenantId: string, given: string | undefined, nowMs: number): Promise<ApplicationKeyBody[]> {
     const id = idOf(given);
     const [application, keys] = await database.read(tenantId, (tx) =>
       Promise.all([findApplicationById(tx, id, nowMs), listApiKeys(tx, id, nowMs)]),
@@ -109,16 +115,20 @@ export function createKeyCalls(options: ChangesOptions, changes: Changes): KeyCa
         await endKeys(tx, systemKeys, act, id, await listDeadApiKeys(tx, id, act.atMs));
         const key = generateApiKey(changes.verify(application).type as ApplicationType); // The column takes no other value.
         const row = await storeKey(tx, systemKeys, act, id, key);
-        const body = { ...keyBodyOf(row), key: key.reveal(), applicationId: id };
+        const body = { ...keyNameOf(row), key: key.reveal(), applicationId: id };
         await conclude(tx, act, 'application_key_added', id, body);
         return { body, story: { event: 'application_key_added', applicationId: id, keyId: row.id } };
       });
     },
 
-    list,
+    async list(tenantId, id, query, nowMs) {
+      // What is no id names no key, so it narrows the list like an id nobody has.
+      const ids = query.id && new Set(query.id.map((given) => given.toLowerCase()));
+      return (await listAll(tenantId, id, nowMs)).filter((key) => ids === undefined || ids.has(key.id));
+    },
 
     async get(tenantId, id, given, nowMs) {
-      const keys = await list(tenantId, id, nowMs);
+      const keys = await listAll(tenantId, id, nowMs);
       const key = keys.find((candidate) => candidate.id === given?.toLowerCase());
       if (!key) throw noSuchKey();
       return key;

@@ -1,9 +1,9 @@
 import { parseRules } from '../../../access/grants.js';
 import type { ApplicationType } from '../../../access/permissions.js';
 import { formatDate } from '../../../kernel/dates.js';
-import type { ApiKeyRow } from '../keys/queries.js';
-import type { ApplicationRow } from '../queries.js';
-import type { ApplicationBody, ApplicationKeyBody } from '../schema.js';
+import type { ListedApiKeyRow } from '../keys/queries.js';
+import type { ApplicationRow, NamedKeyRow } from '../queries.js';
+import type { ApplicationBody, ApplicationKeyBody, ApplicationKeyName, ShownApplication } from '../schema.js';
 
 /** Only for a row whose seal was checked or just made. */
 export function applicationBodyOf(row: ApplicationRow): ApplicationBody {
@@ -28,11 +28,24 @@ export function applicationBodyOf(row: ApplicationRow): ApplicationBody {
   };
 }
 
-export function keyBodyOf(row: ApiKeyRow): ApplicationKeyBody {
+/** The same with the keys that work. */
+export function shownApplicationOf(row: ApplicationRow, keys: readonly NamedKeyRow[]): ShownApplication {
+  return { ...applicationBodyOf(row), keys: keys.map(keyNameOf) };
+}
+
+/** What every answer tells of a key, and of a new one all there is. */
+export function keyNameOf(row: NamedKeyRow): ApplicationKeyName {
   return {
     id: row.id,
     ...(row.created_by !== null && { created_by: row.created_by }),
     created_at: formatDate(row.created_at.getTime()),
+  };
+}
+
+export function keyBodyOf(row: ListedApiKeyRow): ApplicationKeyBody {
+  return {
+    ...keyNameOf(row),
     ...(row.expires_at !== null && { expires_at: formatDate(row.expires_at.getTime()) }),
+    ...(row.last_used_at !== null && { last_used_at: formatDate(row.last_used_at.getTime()) }),
   };
 }
