@@ -25,9 +25,10 @@ if (pattern === '') {
   add(total, await runProgram('lint', 'npx', ['biome', 'check', '--error-on-warnings', '.']));
 }
 
-// The test files start servers of their own, which would outlive a runner that is told to stop.
+// The test files start servers of their own, which would outlive a runner that is told to stop. Ctrl-C at npm comes twice,
+// and the second must not cut off what the first began.
 for (const signal of ['SIGINT', 'SIGTERM'] as const) {
-  process.once(signal, () => {
+  process.on(signal, () => {
     endDescendants(SHARED_STOP_MS);
     process.exit(128 + constants.signals[signal]);
   });
