@@ -27,7 +27,8 @@ import { tenantList } from './tenant-list.js';
 import { tokensExport } from './tokens-export.js';
 import { tokensImport } from './tokens-import.js';
 
-const COMMANDS: readonly Command[] = [
+/** Every command there is. */
+export const COMMANDS: readonly Command[] = [
   serve,
   tenantCreate,
   tenantList,

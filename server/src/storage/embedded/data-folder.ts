@@ -54,3 +54,13 @@ export async function holdsCluster(dataDir: string): Promise<boolean> {
     (error: unknown) => errorCode(error) !== 'ENOENT',
   );
 }
+
+/** For whoever works on what is there: a folder that was mistyped must not become a database that is empty. */
+export async function refuseMissingCluster(dataDir: string): Promise<void> {
+  if (await holdsCluster(dataDir)) return;
+  throw new ExitError(
+    EXIT.configuration,
+    `There is no database in ${resolve(dataDir)}. Set STRONGROOM_DATA_DIR to the data folder of your installation; ` +
+      'for a new one run strongroom serve or strongroom migrate there first. Nothing was made.',
+  );
+}
