@@ -1,6 +1,7 @@
 import { access, constants, mkdir, realpath } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { EXIT, ExitError } from '../../kernel/exit.js';
+import { makeFolders } from '../make-folders.js';
 import { errorCode } from './error-code.js';
 
 /** Where everything lies inside the data folder. All paths are absolute and free of symbolic links. */
@@ -29,7 +30,7 @@ export function layOut(root: string): DataFolder {
 export async function openDataFolder(dataDir: string): Promise<DataFolder> {
   const path = resolve(dataDir);
   try {
-    await mkdir(dirname(path), { recursive: true });
+    await makeFolders(dirname(path));
     await mkdir(path, { mode: 0o700 }).catch((error: unknown) => {
       if (errorCode(error) !== 'EEXIST') throw error;
     });
