@@ -37,7 +37,7 @@ const machine = describeMachine();
 const say = (line: string): void => void process.stdout.write(`${line}\n`);
 let workshop = createWorkshop();
 let isEnding = false;
-for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => void endBy(signal));
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => void endBy(signal));
 
 say(machineLine(machine));
 const failed: string[] = [];
@@ -95,6 +95,8 @@ function roundsOf(text: string | undefined, chosenNames: readonly string[]): num
 }
 
 async function endBy(signal: 'SIGINT' | 'SIGTERM'): Promise<void> {
+  // Ctrl-C at npm comes twice.
+  if (isEnding) return;
   isEnding = true;
   process.stderr.write('\nremoving what was made\n');
   await workshop.close();

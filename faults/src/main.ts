@@ -81,8 +81,9 @@ if (values.list) {
     say(`${name} (${shortCount}, ${longCount}): ${about}`);
   process.exit(0);
 }
+// Kept, because Ctrl-C at npm comes twice, and the second must not cut off what the first began.
 for (const signal of ['SIGINT', 'SIGTERM'] as const)
-  process.once(signal, () => process.exit(128 + constants.signals[signal]));
+  process.on(signal, () => process.exit(128 + constants.signals[signal]));
 say(`seed ${seed}`);
 const results: ScenarioResult[] = [];
 // The long form gives each scenario a cluster of its own, which grows old with it; the short one has no time for that.

@@ -30,8 +30,9 @@ const values = readOptions(
 const SEEDS = 1_000_000_000;
 const print = (line: string): void => void process.stdout.write(`${line}\n`);
 
+// Kept, because Ctrl-C at npm comes twice, and the second must not cut off what the first began.
 for (const signal of ['SIGINT', 'SIGTERM'] as const)
-  process.once(signal, () => process.exit(128 + constants.signals[signal]));
+  process.on(signal, () => process.exit(128 + constants.signals[signal]));
 const wrong = (['requests', 'seed', 'from', 'count'] as const).find((name) => !/^\d+$/.test(values[name] ?? '0'));
 if (wrong !== undefined) endWith(`--${wrong} takes a number`);
 const names = PARTS.map(({ name }) => name);

@@ -1,6 +1,7 @@
 import { applicationTypeOfKey, isWellFormedApiKey } from './access/api-key.js';
 import { waysInTheClear } from './in-the-clear.js';
 import { EXIT, ExitError } from './kernel/exit.js';
+import { listenHost } from './kernel/listen-host.js';
 import { Secret } from './kernel/secret.js';
 import { parseTrustedProxies } from './limits/client-address.js';
 import { parseAddress } from './storage/address.js';
@@ -34,8 +35,8 @@ export const SETTINGS = {
   host: setting({
     name: 'STRONGROOM_HOST',
     fallback: '127.0.0.1',
-    about: 'Address the API listens on; `0.0.0.0` for every interface',
-    parse: (text) => text,
+    about: 'Address the API listens on; `0.0.0.0` for every interface, `::1` or `[::1]` for loopback by IPv6',
+    parse: listenHost,
   }),
   port: setting({
     name: 'STRONGROOM_PORT',
@@ -213,7 +214,7 @@ export const SETTINGS = {
     name: 'STRONGROOM_METRICS_HOST',
     fallback: '127.0.0.1',
     about: 'Address the metrics listener binds',
-    parse: (text) => text,
+    parse: listenHost,
   }),
   metricsPort: setting({
     name: 'STRONGROOM_METRICS_PORT',

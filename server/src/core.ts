@@ -33,6 +33,8 @@ export interface CoreOptions {
   readonly command: string;
   readonly log: (line: string) => void;
   readonly onLost: (reason: string) => void;
+  /** Make database and schema where there are none. Left out by whoever works on what is there. */
+  readonly mayCreate?: boolean;
   /** Operator commands work beside a running server. */
   readonly mayJoin?: boolean;
   /** The command is done, and keeps the server it started for others who joined it. */
@@ -51,7 +53,9 @@ export async function openCore(options: CoreOptions): Promise<Core> {
   const storage = await openStorage(storageOptions(options));
   let database: Database | undefined;
   try {
-    if (storage.migration && !storage.isJoined) await migrate(storage.migration);
+    if (storage.migration && !storage.isJoined) {
+      await migrate({ ...storage.migration, needsSchema: options.mayCreate !== true });
+    }
     await refuseUnfitLogin(storage.target);
     database = createDatabase({
       target: storage.target,
@@ -114,7 +118,7 @@ export function rootKeySource(config: Config): UnboundRootKeySource {
 }
 
 export function storageOptions(options: CoreOptions): StorageOptions {
-  const { config, command, log, onLost, mayJoin = false, onWait, beside } = options;
+  const { config, command, log, onLost, mayCreate = false, mayJoin = false, onWait, beside } = options;
   return {
     dataDir: config.dataDir,
     databaseUrl: config.databaseUrl,
@@ -123,6 +127,7 @@ export function storageOptions(options: CoreOptions): StorageOptions {
     command,
     log,
     onLost,
+    mayCreate,
     mayJoin,
     onWait,
     beside,

@@ -9,8 +9,10 @@ import { descendants } from '@strongroom/parts/descendants.js';
 import { findProgram, unless } from '@strongroom/parts/find.js';
 
 const POLL_MS = 25;
-const BEGIN_MS = 60_000;
-const END_MS = 40_000;
+const BEGIN_MS = 120_000;
+const END_MS = 120_000;
+/** From the terminal, and from npm, which passes it on. */
+const BETWEEN_SIGNALS_MS = 2;
 
 interface Interrupted {
   readonly exitCode: number | null;
@@ -18,7 +20,7 @@ interface Interrupted {
   readonly started: ReadonlyMap<number, string>;
 }
 
-/** Runs a program of ours until it has started what is looked for, and sends a signal to it alone. */
+/** Runs a program of ours until it has started what is looked for, and sends a signal to it alone, twice, as Ctrl-C at npm does. */
 async function interrupt(
   args: readonly string[],
   signal: 'SIGINT' | 'SIGTERM',
@@ -45,6 +47,8 @@ async function interrupt(
       look();
       await rest(POLL_MS);
     }
+    child.kill(signal);
+    await rest(BETWEEN_SIGNALS_MS);
     child.kill(signal);
     const endMs = performance.now() + END_MS;
     while (!isOver) {

@@ -6,7 +6,7 @@ export interface Source {
   /** Path below `server/src`. */
   readonly path: string;
   readonly text: string;
-  /** Paths below `server/src` that it imports. */
+  /** Paths below `server/src` that it imports; what lies elsewhere is in no room. */
   readonly imports: readonly string[];
   /** Names of packages it imports. */
   readonly packages: readonly string[];
@@ -26,7 +26,10 @@ export async function readSources(): Promise<Source[]> {
       return {
         path,
         text,
-        imports: names.filter((name) => name.startsWith('.')).map((name) => resolve(path, name)),
+        imports: names
+          .filter((name) => name.startsWith('.'))
+          .map((name) => resolve(path, name))
+          .filter((target) => !target.startsWith('..')),
         packages: names.filter((name) => !name.startsWith('.')),
       };
     }),

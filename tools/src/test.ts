@@ -22,12 +22,13 @@ if (pattern === '') {
   // The build that made this very program was the type check; had it failed, nothing would run.
   report('ok  ', 'types');
   total.passed += 1;
-  add(total, await runProgram('lint', 'npx', ['biome', 'check', '--error-on-warnings', '.']));
+  add(total, await runProgram('lint', 'node_modules/.bin/biome', ['check', '--error-on-warnings', '.']));
 }
 
-// The test files start servers of their own, which would outlive a runner that is told to stop.
+// The test files start servers of their own, which would outlive a runner that is told to stop. Ctrl-C at npm comes twice,
+// and the second must not cut off what the first began.
 for (const signal of ['SIGINT', 'SIGTERM'] as const) {
-  process.once(signal, () => {
+  process.on(signal, () => {
     endDescendants(SHARED_STOP_MS);
     process.exit(128 + constants.signals[signal]);
   });

@@ -2,11 +2,11 @@ import { resolve } from 'node:path';
 import { readConfig } from '../config.js';
 import { manifestSealer } from '../crypto/backup-seal.js';
 import { systemClock } from '../kernel/clock.js';
-import { EXIT, ExitError } from '../kernel/exit.js';
+import { EXIT } from '../kernel/exit.js';
 import { backUp } from '../storage/backup/back-up.js';
 import type { Manifest } from '../storage/backup/manifest.js';
 import { rowsIn } from '../storage/backup/manifest.js';
-import { holdsCluster } from '../storage/embedded/data-folder.js';
+import { refuseMissingCluster } from '../storage/embedded/data-folder.js';
 import { VERSION } from '../version.js';
 import type { Command, Output } from './command.js';
 import { givenRootKeys } from './given-root-keys.js';
@@ -23,9 +23,8 @@ export const backup: Command = {
   run: async (flags, output) => {
     const folder = resolve(flags.text('to') ?? '');
     const config = readConfig();
-    if (config.databaseUrl === undefined && !(await holdsCluster(config.dataDir))) {
-      throw new ExitError(EXIT.configuration, `There is no database in ${config.dataDir}: nothing to back up.`);
-    }
+    // Before the root key, which is missing in a folder that was mistyped too.
+    if (config.databaseUrl === undefined) await refuseMissingCluster(config.dataDir);
     const sealManifest = manifestSealer(await givenRootKeys(config, 'A backup is sealed by the root key'));
     return withOwner({ config, command: 'backup', mayJoin: true }, async ({ owner }) => {
       const progress = createProgress(output, systemClock);

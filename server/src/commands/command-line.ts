@@ -64,7 +64,7 @@ export async function runCommandLine(words: readonly string[], output: Output): 
     const given = parse(command, words.slice(command.name.split(' ').length));
     if (given.isSet('help')) return show(output, helpOf(command));
     const missing = Object.entries(command.flags).filter(
-      ([name, flag]) => flag.isRequired && given.all(name).length === 0,
+      ([name, flag]) => flag.isRequired && given.all(name).every((value) => value === ''),
     );
     if (missing.length > 0) throw new UsageError(`missing ${missing.map(([name]) => `--${name}`).join(', ')}`);
     return await command.run(given, output);

@@ -1,11 +1,12 @@
 import { constants } from 'node:os';
 import type { ProcessLog } from '../telemetry/process-log.js';
+import { afterSameWish } from './same-wish.js';
 
 export interface Ending {
   /** Resolves with the exit code once the process is asked, or has, to end. */
   readonly code: Promise<number>;
   readonly endWith: (code: number) => void;
-  /** Asks for a clean stop on behalf of another process. A signal that comes with it, as Ctrl-C does, is not the second. */
+  /** Asks for a clean stop on behalf of another process. */
   readonly ask: () => void;
 }
 
@@ -14,14 +15,17 @@ const SIGNALS = ['SIGTERM', 'SIGINT'] as const;
 const STOP_MAX_MS = 28_000;
 const LAST_WORDS_MS = 300;
 
-/** The first signal asks for a clean stop. A second one, or a stop that takes too long, ends the process at once. */
+/**
+ * The first signal asks for a clean stop, and those that come with it ask for the same. One that comes later, or a stop that
+ * takes too long, ends the process at once.
+ */
 export function expectEnd(log: ProcessLog): Ending {
   let end: (code: number) => void = () => {};
   const code = new Promise<number>((resolve) => {
     end = resolve;
   });
   let isEnding = false;
-  let isSignalDue = false;
+  let isNextAnother = false;
 
   function giveUp(why: string, exitCode: number): void {
     log.main.fatal(why);
@@ -32,17 +36,17 @@ export function expectEnd(log: ProcessLog): Ending {
 
   function endWith(exitCode: number): void {
     isEnding = true;
+    afterSameWish(() => {
+      isNextAnother = true;
+    });
     setTimeout(() => giveUp('could not stop cleanly in time', 1), STOP_MAX_MS).unref();
     end(exitCode);
   }
 
   for (const signal of SIGNALS) {
     process.on(signal, () => {
-      if (isSignalDue) {
-        isSignalDue = false;
-        return;
-      }
-      if (isEnding) return giveUp(`${signal} again: ending at once`, 128 + constants.signals[signal]);
+      if (isNextAnother) return giveUp(`${signal} again: ending at once`, 128 + constants.signals[signal]);
+      if (isEnding) return;
       log.main.info({ signal }, 'stopping');
       endWith(0);
     });
@@ -51,9 +55,7 @@ export function expectEnd(log: ProcessLog): Ending {
     code,
     endWith,
     ask() {
-      if (isEnding) return;
-      isSignalDue = true;
-      endWith(0);
+      if (!isEnding) endWith(0);
     },
   };
 }

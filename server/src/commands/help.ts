@@ -9,7 +9,7 @@ export function overview(commands: readonly Command[]): string {
     ...commands.map(({ name, summary }) => `  ${name.padEnd(width)}  ${summary}`),
     '',
     'strongroom <command> --help explains one command. Settings come from STRONGROOM_* variables:',
-    'docs/configuration.md lists them all.',
+    'docs/configuration.md lists them all. In a checkout the program is server/bin/strongroom.',
   ].join('\n');
 }
 

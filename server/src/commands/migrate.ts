@@ -26,6 +26,7 @@ export const migrateCommand: Command = {
       command: 'strongroom migrate',
       log: () => {},
       onLost: () => {},
+      mayCreate: true,
       mayJoin: true,
       onWait: sayWaiting,
     });

@@ -21,6 +21,7 @@ export async function openServing(config: Config, log: ProcessLog, ending: Pick<
       log.main.fatal({ reason }, 'the embedded database cannot be brought back');
       ending.endWith(EXIT.unavailable);
     },
+    mayCreate: true,
     onReplica: replicaObserver(log),
   });
   for (const warning of core.warnings) log.main.warn(warning);

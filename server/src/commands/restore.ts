@@ -35,7 +35,7 @@ export const restoreCommand: Command = {
     output.say(`A backup of ${createdAt}, by release ${productVersion}: whole and unaltered.`);
     return stoppable(output, 'The database is as empty as before.', async (shouldStop) => {
       const onProgress = (rows: number, total: number) => progress.show('Loading rows', rows, total);
-      const applied = await withOwner({ config, command: 'restore', mayJoin: false }, (migration) =>
+      const applied = await withOwner({ config, command: 'restore', mayCreate: true }, (migration) =>
         restore({ migration, folder, manifest, onProgress, shouldStop }),
       );
       if (applied.length > 0) output.say(`Applied since then: ${applied.join(', ')}.`);

@@ -2,7 +2,6 @@ import assert from 'node:assert/strict';
 import { execFile, spawn } from 'node:child_process';
 import { closeSync, existsSync, openSync, readFileSync } from 'node:fs';
 import { chmod, mkdtemp, readFile, rename, rm, writeFile } from 'node:fs/promises';
-import { request } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -14,6 +13,7 @@ import { promisify } from 'node:util';
 import { generateApiKey } from '../access/api-key.js';
 import { generateRootKey, parseRootKey } from '../crypto/root-key.js';
 import { createCaller } from '../testing/http-client.js';
+import { holdChange, isAlive } from '../testing/worker-server.js';
 
 const MAIN = fileURLToPath(new URL('../main.js', import.meta.url));
 const DEADLINE_MS = 40_000;
@@ -71,30 +71,6 @@ async function pastedCurl(shown: string, env: Env = {}) {
   const [line] = /curl .*/.exec(shown) ?? assert.fail(shown);
   const { stdout } = await promisify(execFile)('/bin/sh', ['-c', line], { env: { PATH: process.env.PATH, ...env } });
   return JSON.parse(stdout);
-}
-
-/** A change whose body is kept back: it is under way until it is finished. */
-function holdChange(address: string, key: string) {
-  const body = '{"name":"Finished"}';
-  const headers = { 'SVC-API-KEY': key, 'Content-Type': 'application/json', 'Content-Length': body.length };
-  const sent = request(`${address}/tenants/self`, { method: 'PUT', headers, agent: false });
-  sent.flushHeaders();
-  const status = new Promise<number>((resolve) => {
-    sent.once('error', () => resolve(0));
-    sent.once('response', (response) => {
-      response.resume();
-      response.once('end', () => resolve(response.statusCode ?? 0));
-    });
-  });
-  return { status, finish: () => sent.end(body) };
-}
-
-function isAlive(pid: number): boolean {
-  try {
-    return process.kill(pid, 0);
-  } catch {
-    return false;
-  }
 }
 
 describe('serve', () => {
@@ -228,11 +204,11 @@ describe('serve', () => {
     assert.equal(await again.stop(), 0);
   });
 
-  it('SIGTERM twice: exit at once with 143, and the database does not outlive the process', async () => {
+  it('SIGTERM again after more than a second: exit at once with 143, and the database does not outlive the process', async () => {
     const { server, held, postmasterPid } = await launchBusy();
     server.child.kill('SIGTERM');
     await until('stopping', () => server.shown().includes('"stopping"') || undefined);
-    server.child.kill('SIGTERM');
+    await until('the end', () => server.child.exitCode ?? (server.child.kill('SIGTERM') ? undefined : 0));
     assert.equal(await server.ended, 143);
     assert.equal(await held.status, 0);
     await until('the end of the database', () => (isAlive(postmasterPid) ? undefined : true));

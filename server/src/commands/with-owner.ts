@@ -1,4 +1,4 @@
-import type { Config } from '../config.js';
+import type { CoreOptions } from '../core.js';
 import { storageOptions } from '../core.js';
 import { systemClock } from '../kernel/clock.js';
 import { EXIT, ExitError } from '../kernel/exit.js';
@@ -8,13 +8,13 @@ import { sayWaiting } from './with-core.js';
 
 /** Opens the database as the owner of its schema for one act, and closes it again. */
 export async function withOwner<T>(
-  options: { readonly config: Config; readonly command: string; readonly mayJoin: boolean },
+  options: Pick<CoreOptions, 'config' | 'command' | 'mayCreate' | 'mayJoin'>,
   act: (migration: MigrateOptions) => Promise<T>,
 ): Promise<T> {
-  const { config, command, mayJoin } = options;
+  const { command } = options;
   const quiet = { log: () => {}, onLost: () => {}, onWait: sayWaiting };
   const storage = await openStorage(
-    storageOptions({ config, clock: systemClock, command: `strongroom ${command}`, ...quiet, mayJoin }),
+    storageOptions({ ...options, clock: systemClock, command: `strongroom ${command}`, ...quiet }),
   );
   try {
     if (storage.migration === undefined) {

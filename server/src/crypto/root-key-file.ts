@@ -1,8 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { constants } from 'node:fs';
-import { type FileHandle, link, mkdir, open, readdir, realpath, rename, rm, stat } from 'node:fs/promises';
+import { type FileHandle, link, open, readdir, realpath, rename, rm, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { EXIT, ExitError } from '../kernel/exit.js';
+import { makeFolders } from '../storage/make-folders.js';
 import { generateRootKey, RootKeyFormatError } from './root-key.js';
 import { formatRootKeyRing, parseRootKeyRing, type RootKeyRing } from './root-key-ring.js';
 
@@ -41,7 +42,7 @@ export async function readRootKeyFile(path: string): Promise<RootKeyFile | undef
 export async function createRootKeyFile(path: string): Promise<boolean> {
   const temporary = temporaryName(path);
   try {
-    await mkdir(dirname(path), { recursive: true, mode: OWNER_ONLY_FOLDER });
+    await makeFolders(dirname(path), OWNER_ONLY_FOLDER);
     await writeDurably(temporary, `${generateRootKey().reveal()}\n`);
     await link(temporary, path);
     await syncFolder(dirname(path));

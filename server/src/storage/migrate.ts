@@ -18,6 +18,8 @@ export interface MigrateOptions {
   readonly createLogin: boolean;
   /** The last migration to apply; every one there is, unless told. For a restore, which needs the schema of its backup. */
   readonly upTo?: number;
+  /** Refuse a database without a schema of ours, instead of making it. */
+  readonly needsSchema?: boolean;
 }
 
 /** Whoever changes the schema holds this advisory lock. */
@@ -38,6 +40,7 @@ export async function migrate(options: MigrateOptions): Promise<string[]> {
   try {
     await refuseOldServer(client);
     await client.query('SELECT pg_advisory_lock(hashtext($1))', [LOCK_NAME]);
+    if (options.needsSchema) await refuseMissingSchema(client);
     await client.query(
       `CREATE TABLE IF NOT EXISTS schema_migrations (
          version integer PRIMARY KEY, name text NOT NULL, checksum text NOT NULL, applied_at timestamptz NOT NULL)`,
@@ -128,6 +131,16 @@ async function refuseOldServer(client: pg.Client): Promise<void> {
       'The database server is older than PostgreSQL 15. Upgrade it, then start again.',
     );
   }
+}
+
+async function refuseMissingSchema(client: pg.Client): Promise<void> {
+  const { rows } = await client.query(`SELECT 1 FROM pg_class WHERE relname = 'schema_migrations' AND relkind = 'r'`);
+  if (rows.length > 0) return;
+  throw new ExitError(
+    EXIT.configuration,
+    'The database has no Strongroom schema: it is empty, or not the one that is meant. For a new installation run ' +
+      'strongroom migrate first. Nothing was changed.',
+  );
 }
 
 /**

@@ -2,6 +2,7 @@ import { EXIT, ExitError } from '../kernel/exit.js';
 import type { Secret } from '../kernel/secret.js';
 import { parseAddress } from './address.js';
 import type { ConnectionTarget, SocketTarget } from './connection.js';
+import { refuseMissingCluster } from './embedded/data-folder.js';
 import type { ServerAddress } from './embedded/embedded-server.js';
 import { startEmbeddedServer } from './embedded/embedded-server.js';
 import { findRunningServer } from './embedded/running-server.js';
@@ -18,6 +19,8 @@ export interface StorageOptions {
   readonly log: (line: string) => void;
   /** The embedded server died and cannot be brought back. */
   readonly onLost: (reason: string) => void;
+  /** Make a database where there is none, instead of refusing the folder. */
+  readonly mayCreate?: boolean;
   /** Join the server that another process runs on the folder, instead of being refused. */
   readonly mayJoin?: boolean;
   /** A command that started the server is done, and keeps it for others who joined it. */
@@ -48,6 +51,7 @@ export async function openStorage(options: StorageOptions): Promise<Storage> {
   if (options.beside !== undefined) {
     return { target: options.beside, isJoined: true, migration: undefined, close: async () => {} };
   }
+  if (!options.mayCreate) await refuseMissingCluster(options.dataDir);
   const start = () =>
     startEmbeddedServer({
       dataDir: options.dataDir,

@@ -17,6 +17,7 @@ async function open(defer: Defer, dataDir: string, onWait?: () => void): Promise
     command: 'strongroom test',
     log: () => {},
     onLost: () => {},
+    mayCreate: true,
     mayJoin: true,
     onWait,
   });

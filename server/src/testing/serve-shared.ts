@@ -6,4 +6,4 @@ const stop = (): void => void server.stop().finally(() => process.exit());
 process.stdout.write(`${server.socketDir}:${server.port}\n`);
 process.stdin.resume();
 process.stdin.once('end', stop);
-for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, stop);
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, stop);

@@ -3,9 +3,9 @@ import type { ChildProcess } from 'node:child_process';
 import { spawn } from 'node:child_process';
 import { closeSync, openSync, readFileSync } from 'node:fs';
 import { Agent, request } from 'node:http';
-import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { freePort } from '@strongroom/parts/programs.js';
 import { eventually } from './eventually.js';
 
 export const MAIN = fileURLToPath(new URL('../main.js', import.meta.url));
@@ -78,14 +78,6 @@ export async function launchWorkers(folder: string, env: Env): Promise<WorkerSer
   };
 }
 
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const address = server.address();
-  await new Promise<void>((resolve) => server.close(() => resolve()));
-  return typeof address === 'object' && address !== null ? address.port : assert.fail('a TCP listener has a port');
-}
-
 export function isAlive(pid: number): boolean {
   try {
     return process.kill(pid, 0);
@@ -125,11 +117,20 @@ export interface HeldChange {
   finish(): void;
 }
 
+/** A request that is told apart by what it changes. */
+export interface Change {
+  readonly method: 'POST' | 'PUT';
+  readonly path: string;
+  readonly body: string;
+}
+
+const RENAMING: Change = { method: 'PUT', path: '/tenants/self', body: '{"name":"Finished"}' };
+
 /** A change whose body is kept back: it is under way until it is finished. */
-export function holdChange(address: string, key: string, extra: Env = {}): HeldChange {
-  const body = '{"name":"Finished"}';
+export function holdChange(address: string, key: string, extra: Env = {}, change: Change = RENAMING): HeldChange {
+  const { method, path, body } = change;
   const headers = { ...extra, 'SVC-API-KEY': key, 'Content-Type': 'application/json', 'Content-Length': body.length };
-  const sent = request(`${address}/tenants/self`, { method: 'PUT', headers, agent: false });
+  const sent = request(`${address}${path}`, { method, headers, agent: false });
   sent.flushHeaders();
   const status = new Promise<number>((resolve) => {
     sent.once('error', () => resolve(0));

@@ -1,12 +1,13 @@
 import { createHash } from 'node:crypto';
 import { constants, createReadStream } from 'node:fs';
-import { chmod, mkdir, open, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
+import { chmod, open, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createGunzip, createGzip, constants as zlib } from 'node:zlib';
 import { validationFailed } from '../../kernel/errors.js';
 import { EXIT, ExitError } from '../../kernel/exit.js';
+import { makeFolders } from '../make-folders.js';
 import type { Manifest, TableRecord } from './manifest.js';
 import { damaged, fileNameOf, manifestText, parseManifest } from './manifest.js';
 import type { CheckSeal } from './seal.js';
@@ -29,9 +30,12 @@ const CLAIM_NAME = 'backup.unfinished';
  */
 export async function openEmptyFolder(folder: string): Promise<void> {
   const inUse = validationFailed({ to: ['must be an empty folder, or a new one'] });
+  const refusePlace = (error: unknown): never => {
+    throw codeOf(error) === 'ENOSPC' ? error : impossiblePlace(folder, error);
+  };
   try {
-    await mkdir(folder, { recursive: true, mode: OWNER_ONLY_FOLDER });
-    if ((await readdir(folder)).length > 0) throw inUse;
+    await makeFolders(folder, OWNER_ONLY_FOLDER).catch(refusePlace);
+    if ((await readdir(folder).catch(refusePlace)).length > 0) throw inUse;
     const claim = await open(join(folder, CLAIM_NAME), 'wx', OWNER_ONLY_FILE).catch((error: unknown) => {
       throw codeOf(error) === 'EEXIST' ? inUse : error;
     });
@@ -233,6 +237,14 @@ function linesIn(chunk: Buffer): number {
 
 function codeOf(error: unknown): unknown {
   return error instanceof Error && 'code' in error ? error.code : undefined;
+}
+
+function impossiblePlace(folder: string, cause: unknown): Error {
+  return validationFailed({
+    to: [
+      `${folder} cannot be made or used as a folder (${String(codeOf(cause))}); choose one that this user may write`,
+    ],
+  });
 }
 
 /** A fault of the file system as a sentence; everything else as it is. */

@@ -1,6 +1,7 @@
 import { access, constants, mkdir, realpath } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { EXIT, ExitError } from '../../kernel/exit.js';
+import { makeFolders } from '../make-folders.js';
 import { errorCode } from './error-code.js';
 
 /** Where everything lies inside the data folder. All paths are absolute and free of symbolic links. */
@@ -29,7 +30,7 @@ export function layOut(root: string): DataFolder {
 export async function openDataFolder(dataDir: string): Promise<DataFolder> {
   const path = resolve(dataDir);
   try {
-    await mkdir(dirname(path), { recursive: true });
+    await makeFolders(dirname(path));
     await mkdir(path, { mode: 0o700 }).catch((error: unknown) => {
       if (errorCode(error) !== 'EEXIST') throw error;
     });
@@ -52,5 +53,15 @@ export async function holdsCluster(dataDir: string): Promise<boolean> {
   return access(join(cluster, 'PG_VERSION')).then(
     () => true,
     (error: unknown) => errorCode(error) !== 'ENOENT',
+  );
+}
+
+/** For whoever works on what is there: a folder that was mistyped must not become a database that is empty. */
+export async function refuseMissingCluster(dataDir: string): Promise<void> {
+  if (await holdsCluster(dataDir)) return;
+  throw new ExitError(
+    EXIT.configuration,
+    `There is no database in ${resolve(dataDir)}. Set STRONGROOM_DATA_DIR to the data folder of your installation; ` +
+      'for a new one run strongroom serve or strongroom migrate there first. Nothing was made.',
   );
 }

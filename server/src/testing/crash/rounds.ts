@@ -52,7 +52,14 @@ const OTHER_TENANTS = 3;
 export async function prepareFolder(dataDir: string): Promise<string[]> {
   const config = readConfig({ STRONGROOM_DATA_DIR: dataDir });
   const nobody = (): void => {};
-  const core = await openCore({ config, clock: systemClock, command: 'tests', log: nobody, onLost: nobody });
+  const core = await openCore({
+    config,
+    clock: systemClock,
+    command: 'tests',
+    log: nobody,
+    onLost: nobody,
+    mayCreate: true,
+  });
   try {
     const keys = [generateApiKey('management').reveal()];
     await makeFirstTenant(core, systemClock, keys[0] === undefined ? undefined : new Secret(keys[0]));
