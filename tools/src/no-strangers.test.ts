@@ -26,11 +26,15 @@ const THIS_FILE = 'tools/src/no-strangers.test.ts';
  * takes it is run by everybody who types such a line outside a checkout.
  */
 const FETCHES = [
-  /\b(npx|pnpx|bunx)\b/,
-  /\bnpm (exec|x)\b/,
-  /\b(pnpm|yarn) dlx\b/,
-  /\b(npm (i|install|add)|pnpm add|yarn( global)? add)( +-\S+)* +(@strongroom\/|strongroom\b)/,
-];
+  'npx',
+  'pnpx',
+  'bunx',
+  'npm (exec|x)',
+  '(pnpm|yarn) dlx',
+  'npm (i|install|add)',
+  'pnpm add',
+  'yarn( global)? add',
+].map((way) => new RegExp(`\\b${way}( +-\\S+)* +(@strongroom/|strongroom\\b)`));
 
 describe('what is shown to be typed', () => {
   it('never fetches a package that a stranger may have put on the registry under our name', async () => {
