@@ -32,7 +32,8 @@ describe('strongroom keys verify', () => {
     );
     const contents: unknown[] = [];
     for (const { name } of tables) {
-      const { rows } = await app.db.owner.query(`SELECT t::text AS row FROM ${name} t ORDER BY 1`);
+      // The service beside it writes when keys were last used, when it likes.
+      const { rows } = await app.db.owner.query(`SELECT to_jsonb(t) - 'last_used_at' AS row FROM ${name} t ORDER BY 1`);
       contents.push([name, rows]);
     }
     return JSON.stringify(contents);
