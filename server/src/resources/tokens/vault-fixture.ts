@@ -144,7 +144,9 @@ export async function everyRow(app: TestApp): Promise<Readonly<Record<string, st
   );
   const rows: Record<string, string[]> = {};
   for (const { name } of tables.rows) {
-    const { rows: found } = await app.db.owner.query<{ row: string }>(`SELECT t::text AS row FROM ${name} AS t`);
+    // When a key was last used is written later, by a job of its own.
+    const row = `(to_jsonb(t) - 'last_used_at')::text`;
+    const { rows: found } = await app.db.owner.query<{ row: string }>(`SELECT ${row} AS row FROM ${name} AS t`);
     rows[name] = found.map(({ row }) => row).sort();
   }
   return rows;
