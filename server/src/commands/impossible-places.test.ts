@@ -5,21 +5,13 @@ import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { generateRootKey } from '../crypto/root-key.js';
 import { makeFolders } from '../storage/make-folders.js';
-import type { Ended, Settings } from '../testing/command-runner.js';
-import { ending, launch, urlOf } from '../testing/command-runner.js';
+import type { Settings } from '../testing/command-runner.js';
+import { runToEnd, urlOf } from '../testing/command-runner.js';
 import type { TestDatabase } from '../testing/test-database.js';
 import { createTestDatabase } from '../testing/test-database.js';
 
 /** A folder of the system in which nobody makes one, and in which Node's own `mkdir` never comes to an end. */
 const TAKES_NONE = '/proc';
-const HANGS_MS = 120_000;
-
-/** Ends what hangs, so that the test fails instead of hanging too. */
-async function run(settings: Settings, ...words: string[]): Promise<Ended> {
-  const child = launch(settings, ...words);
-  const timer = setTimeout(() => child.kill('SIGKILL'), HANGS_MS);
-  return ending(child).finally(() => clearTimeout(timer));
-}
 
 describe('a place where nothing can be made', () => {
   let folder: string;
@@ -43,7 +35,7 @@ describe('a place where nothing can be made', () => {
   for (const place of [join(TAKES_NONE, 'backup'), join(TAKES_NONE, 'some', 'backup'), 'file', 'file/backup']) {
     it(`64 from backup --to ${place}: it ends and names the place`, async () => {
       const to = place.startsWith('/') ? place : join(folder, place);
-      const { code, stderr } = await run(settings, 'backup', '--to', to);
+      const { code, stderr } = await runToEnd(settings, 'backup', '--to', to);
       assert.equal(code, 64, stderr);
       assert.ok(stderr.includes(to), stderr);
       assert.match(stderr, /to: .*(E[A-Z]+).*choose/i);
@@ -52,13 +44,13 @@ describe('a place where nothing can be made', () => {
   }
 
   it('64 from backup --to nothing, which would be the working folder', async () => {
-    const { code, stderr } = await run(settings, 'backup', '--to', '');
+    const { code, stderr } = await runToEnd(settings, 'backup', '--to', '');
     assert.equal(code, 64, stderr);
     assert.match(stderr, /missing --to/);
   });
 
   it('78 from serve with a data folder that cannot be made: it ends and names the setting', async () => {
-    const { code, stderr } = await run({ STRONGROOM_DATA_DIR: join(TAKES_NONE, 'some', 'data') }, 'serve');
+    const { code, stderr } = await runToEnd({ STRONGROOM_DATA_DIR: join(TAKES_NONE, 'some', 'data') }, 'serve');
     assert.equal(code, 78, stderr);
     assert.match(stderr, /\/proc\/some\/data cannot be used .*STRONGROOM_DATA_DIR/);
   });

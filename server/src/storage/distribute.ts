@@ -7,6 +7,9 @@ import { planDistribution } from './distribution-plan.js';
 import { LOCK_NAME, MIGRATION_BOUNDS } from './migrate.js';
 import { takeSchema } from './schema-lock.js';
 
+// No command leads here in this release: the service does not run on a database that was distributed, and refuses one
+// (refuse-distributed.ts). What is here stays, with its tests, for the release that does.
+
 /** Refuses a server that cannot distribute tables, before anything is changed on it. */
 export async function refuseWithoutCitus(owner: ConnectionTarget): Promise<void> {
   await asOwner(owner, async (client) => {

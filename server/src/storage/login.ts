@@ -4,6 +4,7 @@ import type { ConnectionTarget } from './connection.js';
 import { DEFAULT_TIME_BOUNDS, endpointsOf } from './connection.js';
 import { DriverFault, translateDriverFault } from './faults.js';
 import { connectToFitting } from './host-choice.js';
+import { refuseDistributed } from './refuse-distributed.js';
 
 interface LoginFacts {
   readonly login: string;
@@ -64,6 +65,7 @@ const PLAIN = 'a plain login (CREATE ROLE strongroom LOGIN NOINHERIT)';
 /**
  * Refuses a login that could look past row-level security, or become one that can, because the second wall would be a
  * painted one, and a database nobody has migrated. In this order: what is wrong with the login is wrong after a migration too.
+ * A distributed database is refused before all else.
  */
 export async function refuseUnfitLogin(target: ConnectionTarget): Promise<void> {
   const { login, powers, ownsDatabase, hasSchema } = await examineLogin(target);
@@ -91,11 +93,12 @@ async function examineLogin(target: ConnectionTarget): Promise<LoginFacts> {
     throw storageUnavailable(new DriverFault(error));
   });
   try {
+    await refuseDistributed(client);
     const { rows } = await client.query<LoginFacts>(FIND_LOGIN_FACTS, [SERVER_ROLES]);
     if (rows[0] === undefined) throw new Error('the server does not list the role of this session');
     return rows[0];
   } catch (error) {
-    throw translateDriverFault(error);
+    throw error instanceof ExitError ? error : translateDriverFault(error);
   } finally {
     await client.end().catch(() => {});
   }

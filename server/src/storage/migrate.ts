@@ -7,6 +7,7 @@ import { isOutage, sqlStateOf, translateDriverFault } from './faults.js';
 import type { Migration } from './migrations.js';
 import { readMigrations } from './migrations.js';
 import { withdrawPublicRights } from './owner-rights.js';
+import { refuseDistributed } from './refuse-distributed.js';
 import { takeSchema } from './schema-lock.js';
 
 export interface MigrateOptions {
@@ -39,6 +40,7 @@ export async function migrate(options: MigrateOptions): Promise<string[]> {
   const client = await connectAsOwner(options.owner, MIGRATION_BOUNDS);
   try {
     await refuseOldServer(client);
+    await refuseDistributed(client);
     await client.query('SELECT pg_advisory_lock(hashtext($1))', [LOCK_NAME]);
     if (options.needsSchema) await refuseMissingSchema(client);
     await client.query(

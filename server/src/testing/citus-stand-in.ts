@@ -8,6 +8,8 @@ const STAND_IN = `
 CREATE SCHEMA stand_in;
 CREATE TABLE stand_in.pg_dist_partition (
   logicalrelid regclass PRIMARY KEY, partmethod char NOT NULL, partkey text, colocationid text, place serial);
+GRANT USAGE ON SCHEMA stand_in TO PUBLIC;
+GRANT SELECT ON stand_in.pg_dist_partition TO PUBLIC;
 
 CREATE FUNCTION stand_in.create_reference_table(table_name regclass) RETURNS void LANGUAGE plpgsql AS $$
 BEGIN

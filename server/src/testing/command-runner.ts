@@ -8,7 +8,8 @@ import type { Call } from './http-client.js';
 import { createCaller } from './http-client.js';
 
 const MAIN = fileURLToPath(new URL('../main.js', import.meta.url));
-const START_MS = 60_000;
+const START_MS = 120_000;
+const HANGS_MS = 120_000;
 
 export type Settings = Readonly<Record<string, string>>;
 
@@ -36,6 +37,13 @@ export async function ending(child: ChildProcess): Promise<Ended> {
 
 export const runCommand = (settings: Settings, ...words: string[]): Promise<Ended> =>
   ending(launch(settings, ...words));
+
+/** Runs a command that has to end by itself; one that does not is killed, so that its test fails instead of hanging. */
+export async function runToEnd(settings: Settings, ...words: string[]): Promise<Ended> {
+  const child = launch(settings, ...words);
+  const timer = setTimeout(() => child.kill('SIGKILL'), HANGS_MS);
+  return ending(child).finally(() => clearTimeout(timer));
+}
 
 /** Runs a command that has to succeed, and gives what it printed. */
 export async function succeed(settings: Settings, ...words: string[]): Promise<Ended> {

@@ -4,6 +4,7 @@ import { EXIT, ExitError } from '../../kernel/exit.js';
 import type { ConnectionTarget } from '../connection.js';
 import { pendingMigrations } from '../migrate.js';
 import { readMigrations } from '../migrations.js';
+import { refuseDistributed } from '../refuse-distributed.js';
 import { holdSchema } from '../schema-lock.js';
 import { openEmptyFolder, releaseFolder, removeFiles, writeManifest, writeTable } from './backup-folder.js';
 import type { StoredTable } from './catalogue.js';
@@ -18,6 +19,7 @@ import {
 import type { Manifest, TableRecord } from './manifest.js';
 import { columnsOf } from './manifest.js';
 import { asOwner, LOCAL_SETTINGS } from './owner-connection.js';
+import { COUNT_SETTINGS, countEveryRow, refuseFewerRows } from './row-count.js';
 import type { SealManifest } from './seal.js';
 import type { Watch } from './watch.js';
 import { createTally } from './watch.js';
@@ -51,6 +53,7 @@ interface Copied {
 }
 
 async function copyAll(client: pg.Client, options: BackUpOptions): Promise<Copied> {
+  await refuseDistributed(client);
   await holdSchema(client);
   // Before and after the snapshot: one that is at work at that moment cannot have begun and ended in between.
   const wasChanging = await isRootKeyChanging(client);
@@ -77,6 +80,7 @@ async function copyAll(client: pg.Client, options: BackUpOptions): Promise<Copie
   const rowsExpected = tables.reduce((sum, table) => sum + table.rowsExpected, 0);
   const records: TableRecord[] = [];
   const tally = createTally(options, rowsExpected);
+  await client.query(COUNT_SETTINGS);
   for (const table of tables) records.push(await copyTable(client, options.folder, table, tally));
   await client.query('COMMIT');
   const { productVersion, nowMs } = options;
@@ -101,6 +105,7 @@ async function copyTable(
   table: StoredTable,
   onRows: (rows: number) => void,
 ): Promise<TableRecord> {
+  const counted = await countEveryRow(client, table.name);
   // As a query, because a table in parts and one behind row-level security cannot be copied by its name.
   const copied = client.query(copyTo(`COPY (SELECT ${columnsOf(table)} FROM "${table.name}") TO STDOUT`));
   // Until somebody reads it, the end of the connection would be an error of nobody's, and the end of the process.
@@ -111,5 +116,6 @@ async function copyTable(
   if (copied.rowCount !== record.rows) {
     throw new Error(`assertion failed: ${copied.rowCount} rows of ${table.name} were sent and ${record.rows} written`);
   }
+  refuseFewerRows(table.name, record.rows, counted);
   return record;
 }

@@ -5,6 +5,7 @@ import { isOutage, sqlStateOf, translateDriverFault } from '../faults.js';
 import type { MigrateOptions } from '../migrate.js';
 import { migrate } from '../migrate.js';
 import { readMigrations } from '../migrations.js';
+import { refuseDistributed } from '../refuse-distributed.js';
 import { checkFolder, readTable } from './backup-folder.js';
 import { countRows, findTableWithRows, listMigrations, listTables } from './catalogue.js';
 import type { Manifest, TableRecord } from './manifest.js';
@@ -55,6 +56,7 @@ export async function restore(options: RestoreOptions): Promise<string[]> {
 
 /** A first look that holds up nobody, in case the address is that of a database in use. */
 async function refuseUsedDatabase(client: pg.Client, manifest: Manifest): Promise<void> {
+  await refuseDistributed(client);
   const applied = await listMigrations(client);
   if (applied.length === 0) return;
   await client.query('BEGIN READ ONLY');
