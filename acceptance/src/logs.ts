@@ -76,6 +76,33 @@ export function logs(subject: () => Subject): void {
       }
     });
 
+    it('200 narrowed by who did it, what it was and how it ended, alone and with the others', async () => {
+      const all = (await page('size=1000')).data;
+      const [newest] = all;
+      const actor = newest?.actor_id ?? '';
+      const byActor = all.filter(({ actor_id }) => actor_id === actor);
+      const updates = all.filter(({ operation }) => operation === 'update');
+      assert.ok(byActor.length >= 3 && byActor.length < all.length && updates.length >= 3);
+      assert.deepEqual((await page(`size=1000&actor_id=${actor}`)).data, byActor);
+      assert.deepEqual((await page(`size=1000&actor_id=${actor.toUpperCase()}`)).data, byActor);
+      assert.deepEqual((await page('size=1000&operation=update')).data, updates);
+      assert.deepEqual((await page('size=1000&outcome=success')).data, all);
+      const both = byActor.filter((log) => log.operation === 'update' && log.entity_id === tenant.id);
+      const query = `actor_id=${actor}&operation=update&outcome=success&entity_type=tenant&entity_id=${tenant.id}`;
+      assert.deepEqual((await page(`size=1000&${query}`)).data, both);
+      const { data, pagination } = await page(`page=2&size=1&${query}`);
+      assert.deepEqual(
+        [data, pagination.total_items, pagination.total_pages],
+        [both.slice(1, 2), both.length, both.length],
+      );
+      const { pagination: first } = await page(`size=2&${query}`);
+      assert.deepEqual((await page(`size=1&start=${first.after}&${query}`)).data, both.slice(2, 3));
+      assertProblem(await get(`start=${first.after}&operation=update`), 400, 'invalid_cursor');
+      for (const none of ['actor_id=nobody', 'operation=Update', 'outcome=dragon', `actor_id=${tenant.id}`]) {
+        assert.deepEqual((await page(none)).data, [], none);
+      }
+    });
+
     it('200 from start_date on and before end_date, to the millisecond', async () => {
       const all = (await page('size=1000')).data;
       const middle = all[Math.floor(all.length / 2)]?.created_at ?? '';
@@ -110,6 +137,10 @@ export function logs(subject: () => Subject): void {
       'include=everything': 'include',
       [`entity_type=${'x'.repeat(51)}`]: 'entity_type',
       [`entity_id=${'x'.repeat(401)}`]: 'entity_id',
+      [`operation=${'x'.repeat(51)}`]: 'operation',
+      [`outcome=${'x'.repeat(51)}`]: 'outcome',
+      [`actor_id=${'x'.repeat(201)}`]: 'actor_id',
+      'outcome=denied&outcome=failure': 'outcome',
       'entity_id=%00': 'entity_id',
       'size=1&size=2': 'size',
     };

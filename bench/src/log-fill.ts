@@ -12,8 +12,14 @@ export interface Filled {
 }
 
 export const MONTHS = 6;
-/** Half of the rows are about one application, so that page 400 exists under every filter also among few rows. */
+/**
+ * Half of the rows are about one application, read by one actor, so that page 400 exists under every filter also among few rows.
+ * The other half is all that filters are mixed of which nothing is.
+ */
 export const BUSY_ENTITY = '11111111-1111-4111-8111-111111111111';
+export const BUSY_ACTOR = '22222222-2222-4222-8222-222222222222';
+/** So many of the oldest rows are of an operation and an outcome that no other row has. */
+const RARE_ROWS = 30;
 
 /**
  * Writes rows over six months past the product. The indexes are made anew afterwards, from their own definitions:
@@ -43,7 +49,7 @@ export async function fillLogs(
       // The older half of the time beside the newer one: different partitions, so neither waits for the other.
       const half = Math.floor(rows / 2);
       const fill = (by: typeof client, from: number, to: number) =>
-        by.query(FILL, [id, rows, span.startMs, span.endMs, BUSY_ENTITY, from, to]);
+        by.query(FILL, [id, rows, span.startMs, span.endMs, BUSY_ENTITY, from, to, BUSY_ACTOR, RARE_ROWS]);
       await Promise.all([fill(client, 1, half), fill(helper, half + 1, rows)]);
     }
     // The definition of an index on a partitioned table says ONLY, which would leave the partitions without it.
@@ -63,6 +69,9 @@ export async function fillLogs(
 const FILL = `
   INSERT INTO logs (tenant_id, created_at, id, actor_type, actor_id, entity_type, entity_id, operation, message, outcome)
   SELECT $1::uuid, to_timestamp(($3::float8 + ($4::float8 - $3::float8) * n / $2::bigint) / 1000.0), gen_random_uuid(),
-         'application', $1::uuid, CASE WHEN n % 2 = 0 THEN 'application' ELSE 'card' END,
-         CASE WHEN n % 2 = 0 THEN $5::text ELSE gen_random_uuid()::text END, 'read', 'Token retrieved', 'success'
+         'application', CASE WHEN n % 2 = 0 THEN $8::uuid ELSE $1::uuid END,
+         CASE WHEN n % 2 = 0 THEN 'application' ELSE 'card' END,
+         CASE WHEN n % 2 = 0 THEN $5::text ELSE gen_random_uuid()::text END,
+         CASE WHEN n <= $9::bigint THEN 'update' WHEN n % 2 = 0 THEN 'read' ELSE 'create' END, 'Token retrieved',
+         CASE WHEN n <= $9::bigint THEN 'denied' WHEN n % 2 = 0 THEN 'success' ELSE 'failure' END
   FROM generate_series($6::bigint, $7::bigint) AS n`;

@@ -5,7 +5,7 @@ import { growthGoal, growthPlot, growthTable, power } from '../growth-table.js';
 import type { Span } from '../log-fill.js';
 import { fillLogs } from '../log-fill.js';
 import type { LogFilterCase } from '../log-pages.js';
-import { filterCases, pagesOf } from '../log-pages.js';
+import { filterCases, firstPageOf, pagesOf, rareCases } from '../log-pages.js';
 import type { Findings } from '../page/results.js';
 import type { Bench } from '../plan.js';
 import { startProduct } from '../product.js';
@@ -22,7 +22,7 @@ export interface GrownLog {
 const SIZES = [10_000, 1_000_000, 10_000_000] as const;
 const SIZES_QUICK = [10_000, 20_000, 50_000] as const;
 /** Rows with their indexes, and the WAL of writing them. */
-const BYTES_PER_ROW = 900;
+const BYTES_PER_ROW = 1_200;
 const GIB = 1_024 ** 3;
 
 /** A page of the log among few rows and among many, for every filter, at the start, deep in and near the end. */
@@ -42,6 +42,13 @@ export async function measureLogs(bench: Bench): Promise<Findings> {
       byDepth.set(depth, [...(byDepth.get(depth) ?? []), curve]);
     }
   }
+  const rare: GrowthCurve[] = [];
+  for (const filter of rareCases()) {
+    bench.say(filter.name);
+    const groups = tenants.map(({ key }) => [wire('GET', firstPageOf(filter), key)]);
+    rare.push({ name: filter.name, bySize: await sampleGroups(bench, product.port, groups) });
+  }
+  byDepth.set('what is rare', rare);
   await product.stop();
   const range = `${power(sizes.at(-1) ?? 0)} and ${power(sizes[0] ?? 0)} rows`;
   const depths = [...byDepth];

@@ -168,8 +168,9 @@ describe('the API document', () => {
     const parameters = (path: string, method = 'get') =>
       document.paths[path]?.[method]?.parameters.map(({ name }) => name).sort();
     assert.deepEqual(parameters('/permissions'), ['application_type']);
-    const filters = ['end_date', 'entity_id', 'entity_type', 'include', 'page', 'size', 'start', 'start_date'];
-    assert.deepEqual(parameters('/logs'), filters);
+    const filters = ['actor_id', 'end_date', 'entity_id', 'entity_type', 'operation', 'outcome', 'start_date'];
+    assert.deepEqual(parameters('/logs'), [...filters, 'include', 'page', 'size', 'start'].sort());
+    assert.deepEqual(parameters('/applications/{id}/keys'), ['id', 'id']);
     assert.deepEqual(parameters('/tenants/self'), []);
     assert.deepEqual(parameters('/tenants/self', 'put'), ['SVC-IDEMPOTENCY-KEY']);
     assert.deepEqual(parameters('/tenants/self', 'delete'), []);

@@ -15,3 +15,11 @@ export const READ_IN_ORDER: Statement<unknown> = statement(
   `SELECT set_config('enable_sort', 'off', true), set_config('jit', 'off', true),
           set_config('plan_cache_mode', 'force_generic_plan', true)`,
 );
+
+/** The same for statements that an index answers wherever it is asked, also where the server believes that all rows will do. */
+export const READ_BY_INDEX: Statement<unknown> = statement(
+  'read_by_index',
+  `SELECT set_config('enable_sort', 'off', true), set_config('jit', 'off', true),
+          set_config('plan_cache_mode', 'force_generic_plan', true), set_config('enable_seqscan', 'off', true),
+          set_config('enable_bitmapscan', 'off', true)`,
+);

@@ -52,9 +52,17 @@ test('on PostgreSQL 15 every migration applies, twice, and the API writes, reads
   assert.deepEqual([updated.status, updated.json.name], [200, 'Renamed']);
   const reads = ['/tenants/self', '/tenants/self/reports/usage', '/permissions', '/logs', '/logs/entity-types'];
   for (const path of reads) assert.equal((await call('GET', path)).status, 200, path);
-  for (const filter of ['entity_type=tenant', `entity_id=${tenant.id}`, 'size=1', 'page=1']) {
-    assert.equal((await call('GET', `/logs?${filter}`)).status, 200, filter);
+  const actor = `actor_id=${updated.json.modified_by}`;
+  for (const filter of [
+    ...['entity_type=tenant', `entity_id=${tenant.id}`, actor, 'operation=update', 'outcome=success'],
+    ...[`${actor}&entity_id=${tenant.id}`, `${actor}&entity_type=tenant&operation=update&outcome=success`],
+  ]) {
+    for (const page of ['', '&page=1']) {
+      const { status, json } = await call('GET', `/logs?size=1${page}&${filter}`);
+      assert.deepEqual([status, json.data.length], [200, 1], filter + page);
+    }
   }
+  assert.equal((await call('GET', '/logs?page=2&size=1')).status, 200);
   await app.makeKey(tenant.id, 'management', permissionsOf('management'));
 
   assert.equal((await call('DELETE', '/tenants/self')).status, 204);

@@ -1,7 +1,10 @@
-import { ENTITY_TYPE_VALUES } from '../../audit/entity-types.js';
+import { READ_BY_INDEX } from '../../storage/in-order.js';
 import type { TenantTx } from '../../storage/scope.js';
 import type { Statement, Value } from '../../storage/statement.js';
 import { statement } from '../../storage/statement.js';
+import type { LogFilter } from './filters/filter.js';
+import { isByTimeAlone, startOfMonth } from './filters/filter.js';
+import { IN_TIME, kindsOf } from './filters/kind-queries.js';
 
 export interface LogRow {
   readonly tenant_id: string;
@@ -18,57 +21,12 @@ export interface LogRow {
   readonly trace_id: string | null;
 }
 
-export interface LogFilter {
-  readonly entityType: string | undefined;
-  readonly entityId: string | undefined;
-  readonly startMs: number | undefined;
-  readonly endMs: number | undefined;
-  /** Only what comes after this row in the list. */
-  readonly after: { readonly atMs: number; readonly id: string } | undefined;
-}
-
-const COLUMNS = `tenant_id, created_at, id, actor_type, actor_id, entity_type, entity_id, operation, message, outcome,
-  source_address, trace_id`;
+const COLUMN_NAMES = [
+  ...['tenant_id', 'created_at', 'id', 'actor_type', 'actor_id', 'entity_type', 'entity_id', 'operation', 'message'],
+  ...['outcome', 'source_address', 'trace_id'],
+];
+const COLUMNS = COLUMN_NAMES.join(', ');
 const ORDER = 'ORDER BY created_at DESC, id DESC';
-
-/** Conditions in a fixed order with numbered parameters; the letters name the prepared statement. */
-interface Conditions {
-  readonly letters: string;
-  readonly sql: string;
-  readonly values: readonly Value[];
-}
-
-/**
- * One condition a filter that is present. The plain bound on created_at beside the cursor's row comparison lets the
- * planner leave out partitions the cursor has passed.
- */
-function conditionsOf(tx: TenantTx, filter: LogFilter): Conditions {
-  const values: Value[] = [tx.tenantId];
-  const parts = ['tenant_id = $1'];
-  let letters = '';
-  const add = (letter: string, sql: (numbers: readonly string[]) => string, ...added: Value[]): void => {
-    letters += letter;
-    parts.push(sql(added.map((value) => `$${values.push(value)}`)));
-  };
-  if (filter.entityType !== undefined) add('t', ([n]) => `entity_type = ${n}`, filter.entityType);
-  if (filter.entityId !== undefined) add('i', ([n]) => `entity_id = ${n}`, filter.entityId);
-  if (filter.startMs !== undefined) add('s', ([n]) => `created_at >= ${n}`, new Date(filter.startMs));
-  if (filter.endMs !== undefined && !isPassed(filter.endMs, filter))
-    add('e', ([n]) => `created_at < ${n}`, new Date(filter.endMs));
-  if (filter.after !== undefined) {
-    const { atMs, id } = filter.after;
-    add('c', ([at, row]) => `created_at <= ${at} AND (created_at, id) < (${at}, ${row})`, new Date(atMs), id);
-  }
-  return { letters, sql: parts.join(' AND '), values };
-}
-
-/**
- * Of two bounds from above the server may begin at the farther one, and read all that lies between. A cursor comes from a row
- * before the end that was asked for, so it is bound enough.
- */
-function isPassed(endMs: number, { after }: LogFilter): boolean {
-  return after !== undefined && after.atMs < endMs;
-}
 
 const RECENT_MS = 7 * 24 * 3_600_000;
 
@@ -87,44 +45,111 @@ export async function listNewestLogs(tx: TenantTx, filter: LogFilter, limit: num
   return listLogs(tx, filter, limit, 0);
 }
 
-function startOfMonth(ms: number): number {
-  const date = new Date(ms);
-  return Date.UTC(date.getUTCFullYear(), date.getUTCMonth(), 1);
-}
-
 /** Rows newest first. The same shape of filter always gives the same statement, so it is planned once. */
 export async function listLogs(tx: TenantTx, filter: LogFilter, limit: number, offset: number): Promise<LogRow[]> {
-  const { letters, sql, values } = conditionsOf(tx, filter);
-  const limitAt = `$${values.length + 1}::bigint`;
-  const offsetAt = `$${values.length + 2}::bigint`;
-  const isByIdAlone = filter.entityId !== undefined && filter.entityType === undefined;
-  const list: Statement<LogRow> = isByIdAlone
-    ? statement(`list_logs_each_${letters}`, listAcrossTypes(sql, limitAt, offsetAt, `$${values.length + 3}`))
-    : statement(
-        `list_logs_${letters}`,
-        `SELECT ${COLUMNS} FROM logs WHERE ${sql} ${ORDER} LIMIT ${limitAt} OFFSET ${offsetAt}`,
-      );
-  return tx.run(list, [...values, limit, offset, ...(isByIdAlone ? [ENTITY_TYPE_VALUES] : [])]);
-}
-
-/** The index on an entity leads with its type: asking once per known type keeps the cost of a page the same at any size. */
-function listAcrossTypes(sql: string, limitAt: string, offsetAt: string, typesAt: string): string {
-  return `SELECT ${COLUMNS} FROM unnest(${typesAt}::text[]) AS known (type) CROSS JOIN LATERAL (
-            SELECT ${COLUMNS} FROM logs WHERE ${sql} AND entity_type = known.type
-            ${ORDER} LIMIT ${limitAt} + ${offsetAt}) AS found
-          ${ORDER} LIMIT ${limitAt} OFFSET ${offsetAt}`;
+  if (!isByTimeAlone(filter)) return listByKind(tx, filter, limit, offset);
+  const { letters, sql, values } = timesOf(tx, filter);
+  const [limitAt, offsetAt] = [`$${values.length + 1}::bigint`, `$${values.length + 2}::bigint`];
+  const list = statement<LogRow>(
+    `list_logs_${letters}`,
+    `SELECT ${COLUMNS} FROM logs WHERE ${sql} ${ORDER} LIMIT ${limitAt} OFFSET ${offsetAt}`,
+  );
+  return tx.run(list, [...values, limit, offset]);
 }
 
 export async function countLogs(tx: TenantTx, filter: LogFilter): Promise<number> {
-  const { letters, sql, values } = conditionsOf(tx, filter);
-  const isByIdAlone = filter.entityId !== undefined && filter.entityType === undefined;
-  const byType = isByIdAlone ? ` AND entity_type = ANY ($${values.length + 1}::text[])` : '';
-  const count = statement<{ total: string }>(
-    `count_logs_${letters}`,
-    `SELECT count(*) AS total FROM logs WHERE ${sql}${byType}`,
-  );
-  const [row] = await tx.run(count, [...values, ...(isByIdAlone ? [ENTITY_TYPE_VALUES] : [])]);
+  if (!isByTimeAlone(filter)) return countByKind(tx, filter);
+  const { letters, sql, values } = timesOf(tx, filter);
+  const count = statement<Total>(`count_logs_${letters}`, `SELECT count(*) AS total FROM logs WHERE ${sql}`);
+  const [row] = await tx.run(count, values);
   return Number(row?.total ?? 0);
+}
+
+interface Total {
+  readonly total: string;
+}
+
+/**
+ * One condition a bound that is present; the letters name the prepared statement. The plain bound on created_at beside the
+ * cursor's row comparison lets the planner leave out partitions the cursor has passed.
+ */
+function timesOf(tx: TenantTx, { startMs, endMs, after }: LogFilter) {
+  const values: Value[] = [tx.tenantId];
+  const parts = ['tenant_id = $1'];
+  let letters = '';
+  const add = (letter: string, sql: (numbers: readonly string[]) => string, ...added: Value[]): void => {
+    letters += letter;
+    parts.push(sql(added.map((value) => `$${values.push(value)}`)));
+  };
+  if (startMs !== undefined) add('s', ([n]) => `created_at >= ${n}`, new Date(startMs));
+  // Of two bounds from above the server may begin at the farther one, and read all that lies between. A cursor comes from a
+  // row before the end that was asked for, so it is bound enough.
+  const isPassed = endMs !== undefined && after !== undefined && after.atMs < endMs;
+  if (endMs !== undefined && !isPassed) add('e', ([n]) => `created_at < ${n}`, new Date(endMs));
+  if (after !== undefined) {
+    const { atMs, id } = after;
+    add('c', ([at, row]) => `created_at <= ${at} AND (created_at, id) < (${at}, ${row})`, new Date(atMs), id);
+  }
+  return { letters, sql: parts.join(' AND '), values };
+}
+
+/** Places first, and then the entries that stand there: what another kind pushes off the page is never more than its place. */
+async function listByKind(tx: TenantTx, filter: LogFilter, limit: number, offset: number): Promise<LogRow[]> {
+  const { shape, sql, entriesSql, newestSql, values } = kindsOf(tx, filter);
+  const [limitAt, offsetAt] = [`$${values.length + 1}::bigint`, `$${values.length + 2}::bigint`];
+  // Those that are skipped are as many as there are pages; of each kind no more than it has must be read for them.
+  const isAtTop = offset === 0 && newestSql !== undefined;
+  const places = isAtTop
+    ? newestSql(`${limitAt} + ${offsetAt}`)
+    : `SELECT created_at, id FROM logs WHERE ${entriesSql} ${ORDER} LIMIT ${limitAt} + ${offsetAt}`;
+  const list = statement<LogRow>(
+    `list_logs_by_kind_${shape}${isAtTop ? '' : '_skipping'}`,
+    `${sql}
+     SELECT ${of('entry', COLUMN_NAMES)} FROM (
+       SELECT found.created_at, found.id FROM kinds CROSS JOIN LATERAL (${places}) AS found
+       ${ORDER} LIMIT ${limitAt} OFFSET ${offsetAt}) AS place
+     CROSS JOIN LATERAL (
+       SELECT ${COLUMNS} FROM logs
+       WHERE tenant_id = $1 AND created_at = place.created_at AND id = place.id AND ${IN_TIME} LIMIT 1) AS entry
+     ORDER BY place.created_at DESC, place.id DESC`,
+  );
+  return byIndex(tx, list, [...values, limit, offset]);
+}
+
+async function countByKind(tx: TenantTx, filter: LogFilter): Promise<number> {
+  const { shape, sql, entriesSql, values } = kindsOf(tx, filter);
+  const count = statement<Total>(
+    `count_logs_by_kind_${shape}`,
+    `${sql} SELECT coalesce(sum(found.number), 0) AS total FROM kinds CROSS JOIN LATERAL (
+       SELECT count(*) AS number FROM logs WHERE ${entriesSql}) AS found`,
+  );
+  const [row] = await byIndex(tx, count, values);
+  return Number(row?.total ?? 0);
+}
+
+function of(table: string, columns: readonly string[]): string {
+  return columns.map((name) => `${table}.${name}`).join(', ');
+}
+
+async function byIndex<Row>(tx: TenantTx, asked: Statement<Row>, values: readonly Value[]): Promise<Row[]> {
+  const [, rows] = await Promise.all([tx.run(READ_BY_INDEX, []), tx.run(asked, values)]);
+  return rows;
+}
+
+/** A history is counted up to this length, so that counting stays cheap. */
+const LENGTH_MAX = 10_000;
+const LENGTHS_OF_HISTORIES = statement<{ of_entity: number; of_actor: number }>(
+  'lengths_of_histories',
+  `SELECT (SELECT count(*) FROM (SELECT FROM logs WHERE tenant_id = $1 AND entity_id = $2 LIMIT $4) AS e)::int AS of_entity,
+          (SELECT count(*) FROM (SELECT FROM logs WHERE tenant_id = $1 AND actor_id = $3 LIMIT $4) AS a)::int AS of_actor`,
+);
+
+/** No index knows an entity and an actor, so one is looked for in the history of the other: in the shorter one. */
+export async function alongShorterHistory(tx: TenantTx, filter: LogFilter): Promise<LogFilter> {
+  const { entityId, actorId } = filter;
+  if (entityId === undefined || actorId === undefined) return filter;
+  const [lengths] = await tx.run(LENGTHS_OF_HISTORIES, [tx.tenantId, entityId, actorId, LENGTH_MAX]);
+  return { ...filter, along: lengths && lengths.of_actor < lengths.of_entity ? 'actor' : 'entity' };
 }
 
 const LIST_LOGS_IN_ORDER = statement<LogRow>(

@@ -31,6 +31,11 @@ export const LogList = listOf('LogList', LogPagination, LogBody);
 export const LogsQuery = Type.Object({
   entity_type: Type.Optional(text({ maxLength: 50, description: 'Only logs of this entity type' })),
   entity_id: Type.Optional(text({ maxLength: 400, description: 'Only logs of this entity' })),
+  actor_id: Type.Optional(text({ maxLength: 200, description: 'Only what this application, user or session did' })),
+  operation: Type.Optional(text({ maxLength: 50, description: 'Only logs of this operation' })),
+  outcome: Type.Optional(
+    text({ maxLength: 50, description: 'Only logs with this outcome: success, failure or denied' }),
+  ),
   start_date: Type.Optional(dateInput({ description: 'created_at at or after this ISO 8601 date' })),
   end_date: Type.Optional(dateInput({ description: 'created_at before this ISO 8601 date' })),
   start: Type.Optional(text({ description: 'Cursor: the `after` of an earlier page' })),

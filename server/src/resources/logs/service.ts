@@ -1,8 +1,10 @@
 import type { Cursors } from '../../http/cursor.js';
 import { formatDate, parseDate } from '../../kernel/dates.js';
+import { isUuid } from '../../kernel/ids.js';
 import type { Database } from '../../storage/database.js';
-import type { LogFilter, LogRow } from './queries.js';
-import { countLogs, listLogs, listNewestLogs } from './queries.js';
+import type { LogFilter } from './filters/filter.js';
+import type { LogRow } from './queries.js';
+import { alongShorterHistory, countLogs, listLogs, listNewestLogs } from './queries.js';
 import type { LogBody, LogList, LogsQuery } from './schema.js';
 
 export interface Logs {
@@ -22,24 +24,29 @@ export function createLogs(options: { readonly database: Database; readonly curs
       const scope = {
         list: 'logs',
         tenantId,
-        // The instants, not their spelling: the same moment written another way is the same filter.
-        filters: [query.entity_type ?? '', query.entity_id ?? '', String(startMs ?? ''), String(endMs ?? '')],
+        filters: filtersOf(query, startMs, endMs),
       };
       const filter: LogFilter = {
         entityType: query.entity_type,
         entityId: query.entity_id,
+        actorId: query.actor_id?.toLowerCase(),
+        operation: query.operation,
+        outcome: query.outcome,
         startMs,
         endMs,
         after: query.start === undefined ? undefined : cursors.open(scope, query.start),
       };
       const offset = ((query.page ?? 1) - 1) * size;
-      const [rows, total] = await database.readReplicated(tenantId, (tx) =>
-        Promise.all([
-          // One row more than asked for tells whether there is a next page.
-          offset === 0 ? listNewestLogs(tx, filter, size + 1, nowMs) : listLogs(tx, filter, size + 1, offset),
-          query.page === undefined ? undefined : countLogs(tx, filter),
-        ]),
-      );
+      const [rows, total] = isNobody(filter)
+        ? [[], query.page && 0]
+        : await database.readReplicated(tenantId, async (tx) => {
+            const along = await alongShorterHistory(tx, filter);
+            return Promise.all([
+              // One row more than asked for tells whether there is a next page.
+              offset === 0 ? listNewestLogs(tx, along, size + 1, nowMs) : listLogs(tx, along, size + 1, offset),
+              query.page === undefined ? undefined : countLogs(tx, along),
+            ]);
+          });
       const page = rows.slice(0, size);
       const last = page.at(-1);
       const after =
@@ -58,6 +65,21 @@ export function createLogs(options: { readonly database: Database; readonly curs
       };
     },
   };
+}
+
+/** An id that nobody can have names nobody. */
+function isNobody({ actorId }: LogFilter): boolean {
+  return actorId !== undefined && !isUuid(actorId);
+}
+
+/**
+ * What a cursor is bound to: the instants, not their spelling, because the same moment written another way is the same filter.
+ * Filters that came later are named only where one is there, so that cursors from before stay good.
+ */
+function filtersOf(query: LogsQuery, startMs: number | undefined, endMs: number | undefined): string[] {
+  const { entity_type: type = '', entity_id: id = '', actor_id: actor = '', operation = '', outcome = '' } = query;
+  const later = [actor.toLowerCase(), operation, outcome];
+  return [type, id, String(startMs ?? ''), String(endMs ?? ''), ...(later.some((one) => one !== '') ? later : [])];
 }
 
 /** The schema let only readable dates through. */
