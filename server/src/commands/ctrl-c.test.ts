@@ -92,8 +92,8 @@ describe('Ctrl-C', () => {
       await eventually('stopping', () => shown.includes('"msg":"stopping"'));
       await eventually('no new connections', () => refusesConnections(base));
       held.finish();
-      assert.equal(await held.status, 201, shown);
-      assert.equal(await ended, 0, shown);
+      const outcome = { status: await held.status, exit: await ended };
+      assert.deepEqual(outcome, { status: 201, exit: 0 }, `${JSON.stringify(outcome)}\n${shown}`);
       assert.match(shown, /"msg":"stopped"/);
       assert.ok(!existsSync(join(dataDir, 'postgres', 'postmaster.pid')));
     });
