@@ -7,7 +7,7 @@ import type { Keys } from './keys.js';
 
 /** As an operator has it, seen from the root of the repository. */
 const PROGRAM = 'server/dist/main.js';
-const START_MS = 60_000;
+const START_MS = 180_000;
 
 export interface StartedServer {
   readonly baseUrl: string;

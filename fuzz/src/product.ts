@@ -9,7 +9,7 @@ import { endDescendants } from '@strongroom/parts/descendants.js';
 import { COLLECTABLE, collectGarbage } from './collect-garbage.js';
 
 const MAIN = fileURLToPath(new URL('../../server/dist/main.js', import.meta.url));
-const START_MS = 60_000;
+const START_MS = 180_000;
 const START_POLL_MS = 50;
 /** Time to stop its own database and tidy up. */
 const STOP_MS = 15_000;

@@ -73,7 +73,7 @@ export async function freePort(): Promise<number> {
 const POLL_MS = 25;
 
 /** Asks until the answer is yes; throws when the program ends first or the time is up. */
-export async function untilUp(program: RunningProgram, isUp: () => Promise<boolean>, limitMs = 30_000): Promise<void> {
+export async function untilUp(program: RunningProgram, isUp: () => Promise<boolean>, limitMs = 120_000): Promise<void> {
   const deadlineMs = performance.now() + limitMs;
   let hasEnded = false;
   void program.exited.then(() => {

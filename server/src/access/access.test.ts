@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import pg from 'pg';
-import { eventually } from '../testing/eventually.js';
+import { BEFORE_ECHO_MS, eventually } from '../testing/eventually.js';
 import { createFakeClock } from '../testing/fake-clock.js';
 import type { Answer } from '../testing/http-client.js';
 import type { TestApp, TestTenant } from '../testing/test-app.js';
@@ -10,8 +10,9 @@ import { applicationTypeOfKey, containsKey, generateApiKey, isSessionKey, isWell
 import { keyMac, rightsMac } from './row-macs.js';
 
 const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
+/** Three seconds for a connection, and a machine that others use too. */
+const ANSWER_MAX_MS = 30_000;
 const TYPES = { public: 'pub', private: 'pvt', management: 'mgt' } as const;
-const ONE_SECOND_MS = 1_000;
 
 /** The checksum by the textbook, bit by bit, so that the product's is not compared with itself. */
 function crc32(text: string): number {
@@ -266,19 +267,19 @@ describe('what a process remembers', () => {
   const renameBehindTheBack = (tenant: TestTenant, name: string) =>
     first.db.owner.query('UPDATE tenants SET name = $2 WHERE id = $1', [tenant.id, name]);
 
-  it('401 in another process within a second of the 204 that deleted the tenant', async () => {
+  it('401 in another process, which is told of it, after the 204 that deleted the tenant', async () => {
     const tenant = await first.makeTenant();
     const ask = async () => (await second.call('GET', '/permissions', { key: tenant.key })).status;
     assert.equal(await ask(), 200);
     await first.call('DELETE', '/tenants/self', { key: tenant.key });
-    await eventually('the other process refuses the key', async () => (await ask()) === 401, ONE_SECOND_MS);
+    await eventually('the other process refuses the key', async () => (await ask()) === 401, BEFORE_ECHO_MS);
   });
 
-  it('200 with the new name in another process within a second of the PUT', async () => {
+  it('200 with the new name in another process, which is told of it, after the PUT', async () => {
     const tenant = await first.makeTenant('Old');
     assert.equal(await nameOn(second, tenant), 'Old');
     await first.call('PUT', '/tenants/self', { key: tenant.key, body: { name: 'New' } });
-    await eventually('the other process knows', async () => (await nameOn(second, tenant)) === 'New', ONE_SECOND_MS);
+    await eventually('the other process knows', async () => (await nameOn(second, tenant)) === 'New', BEFORE_ECHO_MS);
   });
 
   /** Lets no new connection in and ends the one that listens; what answers requests stays connected. */
@@ -288,7 +289,7 @@ describe('what a process remembers', () => {
       `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
        WHERE datname = current_database() AND usename = 'strongroom' AND (query = 'SELECT 1' OR query LIKE 'LISTEN %')`,
     );
-    await eventually('nobody listens', () => ![first, second].some(isHearing), ONE_SECOND_MS);
+    await eventually('nobody listens', () => ![first, second].some(isHearing));
   }
 
   const databaseOf = ({ db }: TestApp) => pg.escapeIdentifier('database' in db.target ? db.target.database : '');
@@ -299,8 +300,8 @@ describe('what a process remembers', () => {
     assert.equal(await nameOn(second, tenant), 'Old');
     await renameBehindTheBack(tenant, 'Untold');
     assert.equal(await nameOn(second, tenant), 'Old', 'without a cut the memory answers, or this test shows nothing');
-    await cutListeners();
     try {
+      await cutListeners();
       for (const name of ['During', 'the', 'cut']) {
         await renameBehindTheBack(tenant, name);
         assert.equal(await nameOn(second, tenant), name);
@@ -317,8 +318,7 @@ describe('what a process remembers', () => {
     const tenant = await first.makeTenant('Old');
     assert.equal(await nameOn(second, tenant), 'Old');
     await renameBehindTheBack(tenant, 'Missed');
-    await cutListeners();
-    await mendListeners();
+    await cutListeners().finally(mendListeners);
     await eventually('both hear each other again', () => [first, second].every(isHearing));
     assert.equal(await nameOn(second, tenant), 'Missed');
   });
@@ -342,7 +342,7 @@ describe('a database that is gone', () => {
   async function askQuickly(method: string, path: string): Promise<Answer> {
     const startedMs = performance.now();
     const answer = await app.call(method, path, { key: tenant.key, ...(method === 'PUT' && { body: { name: 'N' } }) });
-    assert.ok(performance.now() - startedMs < 4_000, `${method} ${path} took too long`);
+    assert.ok(performance.now() - startedMs < ANSWER_MAX_MS, `${method} ${path} took too long`);
     if (answer.status !== 200) {
       assert.deepEqual([answer.status, answer.json.code], [503, 'storage_unavailable'], `${method} ${path}`);
       assert.ok(Number(answer.headers.get('retry-after')) >= 1);

@@ -239,14 +239,10 @@ describe('a backup beside others that change the database', () => {
       const child = launch(settings, 'migrate');
       cleanUp.push(() => child.kill('SIGKILL'));
       const migrating = ending(child);
-      await eventually(
-        'the migration is at work',
-        async () => {
-          const { rows } = await older.owner.query('SELECT FROM pg_locks WHERE NOT granted');
-          return rows.length > 0;
-        },
-        20_000,
-      );
+      await eventually('the migration is at work', async () => {
+        const { rows } = await older.owner.query('SELECT FROM pg_locks WHERE NOT granted');
+        return rows.length > 0;
+      });
       // It would give up soon; frozen, it stays at work.
       child.kill('SIGSTOP');
       const refused = await runCommand(settings, 'backup', '--to', path('refused'));

@@ -26,7 +26,7 @@ async function run(args: readonly string[], env: Readonly<Record<string, string>
     execFile(
       process.execPath,
       [MAIN, ...args],
-      { env: { ...Object.fromEntries(own), ...env }, timeout: 60_000 },
+      { env: { ...Object.fromEntries(own), ...env }, timeout: 180_000 },
       (error, stdout, stderr) => {
         const code = error === null ? 0 : typeof error.code === 'number' ? error.code : -1;
         resolve({ code, text: `${stdout}${stderr}` });

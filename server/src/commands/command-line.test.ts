@@ -14,7 +14,7 @@ import { createCaller } from '../testing/http-client.js';
 import { VERSION } from '../version.js';
 
 const MAIN = fileURLToPath(new URL('../main.js', import.meta.url));
-const START_MS = 30_000;
+const START_MS = 180_000;
 const UUID = /^[0-9a-f-]{36}$/;
 
 interface Ended {

@@ -11,14 +11,13 @@ import { fileURLToPath } from 'node:url';
 import { unless } from '@strongroom/parts/find.js';
 import { freePort } from '@strongroom/parts/programs.js';
 import { generateApiKey } from '../access/api-key.js';
-import { eventually } from '../testing/eventually.js';
+import { eventually, START_HANGS_MS } from '../testing/eventually.js';
 import { createCaller } from '../testing/http-client.js';
 import { CTRL_C, findTerminal } from '../testing/terminal.js';
 import type { Change, Env } from '../testing/worker-server.js';
 import { holdChange, launchWorkers, operatorEnv } from '../testing/worker-server.js';
 
 const CHECKOUT = fileURLToPath(new URL('../../..', import.meta.url));
-const START_MAX_MS = 120_000;
 const BETWEEN_SIGNALS_MS = 2;
 /** So long is a second signal the wish of the first. */
 const SAME_WISH_MS = 1_000;
@@ -85,7 +84,7 @@ describe('Ctrl-C', () => {
       });
       const address = () => /"address":"(http:[^"]+)".*"msg":"ready"/.exec(shown)?.[1];
       const isReady = () => address() !== undefined || (child.exitCode !== null && assert.fail(shown));
-      await eventually('ready', isReady, START_MAX_MS);
+      await eventually('ready', isReady, START_HANGS_MS);
       const base = address() ?? assert.fail(shown);
       const held = await holdPost(base, metricsPort);
       child.stdin?.write(CTRL_C);
@@ -128,6 +127,6 @@ describe('Ctrl-C', () => {
     assert.ok(performance.now() - askedMs >= SAME_WISH_MS);
     assert.equal(await held.status, 0);
     const isGone = () => !existsSync(join(dataDir, 'postgres', 'postmaster.pid'));
-    await eventually('the end of the database', isGone, START_MAX_MS);
+    await eventually('the end of the database', isGone);
   });
 });

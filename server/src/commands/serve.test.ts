@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import type { ChildProcess } from 'node:child_process';
 import { execFile, spawn } from 'node:child_process';
 import { closeSync, existsSync, openSync, readFileSync } from 'node:fs';
 import { chmod, mkdtemp, readFile, rename, rm, writeFile } from 'node:fs/promises';
@@ -6,7 +7,7 @@ import type { AddressInfo } from 'node:net';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { after, before, describe, it } from 'node:test';
+import { after, afterEach, before, describe, it } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
@@ -16,13 +17,23 @@ import { createCaller } from '../testing/http-client.js';
 import { holdChange, isAlive } from '../testing/worker-server.js';
 
 const MAIN = fileURLToPath(new URL('../main.js', import.meta.url));
-const DEADLINE_MS = 40_000;
+const DEADLINE_MS = 180_000;
 const POLL_MS = 20;
 const NO_CURL = ['/usr/bin/curl', '/bin/curl', '/usr/local/bin/curl'].some(existsSync)
   ? false
   : 'curl is not installed';
 
 type Env = Record<string, string>;
+
+const launched: { readonly child: ChildProcess; readonly ended: Promise<unknown> }[] = [];
+
+/** One that a failed test has left would keep the data folder from those that follow. */
+async function endAll(): Promise<void> {
+  for (const { child, ended } of launched.splice(0)) {
+    child.kill('SIGKILL');
+    await ended;
+  }
+}
 
 async function until<T>(what: string, ask: () => Promise<T | undefined> | T | undefined): Promise<T> {
   const deadlineMs = performance.now() + DEADLINE_MS;
@@ -45,6 +56,7 @@ function launch(folder: string, env: Env) {
   });
   closeSync(output);
   const ended = new Promise<number | null>((resolve) => child.once('exit', resolve));
+  launched.push({ child, ended });
   const shown = (): string => readFileSync(path, 'utf8');
   const address = () => /"address":"([^"]+)".*"msg":"ready"/.exec(shown())?.[1];
   return {
@@ -90,7 +102,11 @@ describe('serve', () => {
     const pasted = NO_CURL ? undefined : await pastedCurl(shown, { STRONGROOM_BOOTSTRAP_API_KEY: apiKey });
     preset = { shown, code: await first.stop(), tenantId: json.id, pasted };
   });
-  after(() => rm(folder, { recursive: true, force: true }));
+  afterEach(endAll);
+  after(async () => {
+    await endAll();
+    await rm(folder, { recursive: true, force: true, maxRetries: 20, retryDelay: 250 });
+  });
 
   const postmasterFile = (): string => join(folder, 'main', 'postgres', 'postmaster.pid');
   const postmaster = async (): Promise<number> => Number((await readFile(postmasterFile(), 'utf8')).split('\n')[0]);
@@ -275,12 +291,15 @@ describe('serve', () => {
       const production = { ...main, STRONGROOM_ENV: 'production' };
       await assertRefused(production, rootKeyFile);
       await chmod(rootKeyFile, 0o644);
-      await assertRefused({ ...production, STRONGROOM_ROOT_KEY_FILE: rootKeyFile }, 'chmod 600');
-      const server = launch(folder, main);
-      await server.ready();
-      assert.equal(await server.stop(), 0);
-      await chmod(rootKeyFile, 0o600);
-      assert.match(server.shown(), /"level":"warn".*open to other users/);
+      try {
+        await assertRefused({ ...production, STRONGROOM_ROOT_KEY_FILE: rootKeyFile }, 'chmod 600');
+        const server = launch(folder, main);
+        await server.ready();
+        assert.equal(await server.stop(), 0);
+        assert.match(server.shown(), /"level":"warn".*open to other users/);
+      } finally {
+        await chmod(rootKeyFile, 0o600);
+      }
     });
   });
 });

@@ -173,7 +173,7 @@ describe('tokens export and import on the command line, beside a running server'
     const flags = ['--passphrase-file', path('passphrase'), '--segment-tokens', '100'];
     const child = launch(app, exportingFewer(out, ...flags));
     const ended = ending(child);
-    await eventually('some segments are written', () => segmentsIn(out) >= 3, 60_000);
+    await eventually('some segments are written', () => segmentsIn(out) >= 3);
     child.kill('SIGKILL');
     assert.equal((await ended).code, null);
     const done = segmentsIn(out);
@@ -200,7 +200,7 @@ describe('tokens export and import on the command line, beside a running server'
     const earlier = await logCounts(app, smaller.id, 'Token retrieved');
     const child = launch(app, exportingFewer(out, '--recipient', recipient, '--segment-tokens', '100'));
     const ended = ending(child);
-    await eventually('some segments are written', () => segmentsIn(out) >= 2, 60_000);
+    await eventually('some segments are written', () => segmentsIn(out) >= 2);
     child.kill('SIGINT');
     const { code, stderr } = await ended;
     assert.deepEqual([code, /--resume/.test(stderr)], [130, true], stderr);
@@ -214,7 +214,7 @@ describe('tokens export and import on the command line, beside a running server'
     const words = importing(target, path('killed'), '--passphrase-file', path('passphrase'));
     const child = launch(elsewhere, words);
     const ended = ending(child);
-    await eventually('some tokens are there', async () => (await countIn(elsewhere, target)) >= 300, 60_000);
+    await eventually('some tokens are there', async () => (await countIn(elsewhere, target)) >= 300);
     child.kill('SIGKILL');
     assert.equal((await ended).code, null);
     const there = await countIn(elsewhere, target);

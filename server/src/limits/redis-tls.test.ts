@@ -9,15 +9,13 @@ import type { RedisServer } from '@strongroom/parts/redis.js';
 import { startRedis } from '@strongroom/parts/redis.js';
 import { generateRootKey } from '../crypto/root-key.js';
 import { launch, urlOf } from '../testing/command-runner.js';
-import { eventually } from '../testing/eventually.js';
+import { eventually, START_HANGS_MS } from '../testing/eventually.js';
 import { createCaller } from '../testing/http-client.js';
 import type { TestDatabase } from '../testing/test-database.js';
 import { createTestDatabase } from '../testing/test-database.js';
 import { LIMITS } from './catalogue.js';
 
 const MAX = LIMITS.tokensSearch.requests;
-const START_MS = 60_000;
-const SHARED_MS = 20_000;
 
 interface Node {
   readonly child: ChildProcess;
@@ -83,7 +81,7 @@ describe('nodes and a Redis that speaks TLS', { skip }, () => {
     await eventually(
       'it serves',
       () => address() !== undefined || (child.exitCode !== null && assert.fail(output)),
-      START_MS,
+      START_HANGS_MS,
     );
     const call = createCaller(address() ?? '');
     const scrape = createCaller(`http://127.0.0.1:${metricsPort}`);
@@ -101,7 +99,7 @@ describe('nodes and a Redis that speaks TLS', { skip }, () => {
     const nodes = [await startNode('authority'), await startNode('authority')];
     for (const node of nodes) {
       const isUp = async () => (await node.figure('strongroom_rate_store_up')) === 1;
-      await eventually('counts are shared', isUp, SHARED_MS);
+      await eventually('counts are shared', isUp);
     }
     const statuses: number[] = [];
     for (let sent = 0; sent < MAX; sent += 1) {

@@ -85,7 +85,7 @@ test('2xx throughout for clients of a tenant whose key is rotated twice: tokens,
     ),
   );
   const failed = Promise.all(clients.map(({ done }) => done));
-  await Promise.race([failed, eventually('the clients are at work', () => rounds > ROUNDS_BEFORE, 20_000)]);
+  await Promise.race([failed, eventually('the clients are at work', () => rounds > ROUNDS_BEFORE)]);
   for (const version of [2, 3]) {
     // Stands for the half minute: the news was heard, and every request from before has ended.
     const { clock, wait } = createPatience(async () => {
@@ -94,14 +94,14 @@ test('2xx throughout for clients of a tenant whose key is rotated twice: tokens,
       };
       await eventually('the server has the new key', isHeard);
       const enough = rounds + 3 * WRITERS;
-      await Promise.race([failed, eventually('requests from before have ended', () => rounds >= enough, 20_000)]);
+      await Promise.race([failed, eventually('requests from before have ended', () => rounds >= enough)]);
     });
     const options = { database, keyStore, clock, wait, stages: STAGES, onProgress: () => {} };
     const { finished, faults } = await rotateTenants(options, only(tenant.id));
     assert.deepEqual([finished, faults], [1, []]);
   }
   const later = rounds + WRITERS;
-  await Promise.race([failed, eventually('the clients go on', () => rounds >= later, 20_000)]);
+  await Promise.race([failed, eventually('the clients go on', () => rounds >= later)]);
   isOver = true;
   await failed;
 

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
-import { after, before, suite, test } from 'node:test';
+import { after, afterEach, before, suite, test } from 'node:test';
 import { systemClock } from '../kernel/clock.js';
 import { newId } from '../kernel/ids.js';
-import { eventually } from '../testing/eventually.js';
+import { BEFORE_ECHO_MS, eventually } from '../testing/eventually.js';
 import type { PostgresProxy } from '../testing/postgres-proxy.js';
 import { startPostgresProxy } from '../testing/postgres-proxy.js';
 import type { TestDatabase } from '../testing/test-database.js';
@@ -11,9 +11,6 @@ import type { Change, ChangeListener } from './changes.js';
 import { announce, listenForChanges, sendEcho } from './changes.js';
 import type { Database } from './database.js';
 import { createDatabase } from './database.js';
-
-/** What a listener on a connection that says nothing may take to notice. */
-const NOTICED_WITHIN_MS = 1_000;
 
 suite('announcements', () => {
   let db: TestDatabase;
@@ -36,6 +33,7 @@ suite('announcements', () => {
       sendEcho: (echo) => sendEcho(database, echo),
     });
   });
+  afterEach(() => proxy?.setWeather('pass'));
   after(async () => {
     await listener.close();
     await proxy.close();
@@ -132,11 +130,11 @@ suite('announcements', () => {
     await announceAndHear();
   });
 
-  test('a connection that falls silent is noticed within a second, and replaced once it can be', async () => {
+  test('a connection that falls silent is noticed before an echo would tell, and replaced once it can be', async () => {
     await hearing();
     const before = gaps.length;
     proxy.setWeather('silent');
-    await eventually('the silence is noticed', () => !listener.isHearing(), NOTICED_WITHIN_MS);
+    await eventually('the silence is noticed', () => !listener.isHearing(), BEFORE_ECHO_MS);
     assert.ok(gaps.length > before);
     proxy.setWeather('pass');
     await hearing();

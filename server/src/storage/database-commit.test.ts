@@ -14,7 +14,7 @@ import { createDatabase } from './database.js';
 
 const BOUNDS = { acquireMs: 400, statementMs: 300, lockMs: 300 };
 /** The server's own bound, what is granted on top before silence counts as an answer, and a slow machine. */
-const SILENCE_MAX_MS = 300 + 2_000 + 1_000;
+const SILENCE_MAX_MS = 300 + 2_000 + 30_000;
 
 function isUnavailable(error: unknown): error is AppError {
   return error instanceof AppError && error.code === 'storage_unavailable' && error.headers['Retry-After'] === '1';

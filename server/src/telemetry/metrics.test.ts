@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import fc from 'fast-check';
+import { HANGS_MS } from '../testing/eventually.js';
 import { createCaller } from '../testing/http-client.js';
 import type { TestApp } from '../testing/test-app.js';
 import { startTestApp } from '../testing/test-app.js';
@@ -96,7 +97,7 @@ describe('metrics of a running server', () => {
   after(() => app.close());
 
   const settled = async () => {
-    const deadlineMs = performance.now() + 5_000;
+    const deadlineMs = performance.now() + HANGS_MS;
     for (;;) {
       const samples = parse(app.metrics.render());
       if (samples.get('strongroom_http_requests_in_flight') === 0) return samples;

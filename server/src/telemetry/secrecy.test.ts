@@ -5,12 +5,12 @@ import { after, before, describe, it } from 'node:test';
 import fc from 'fast-check';
 import { generateApiKey } from '../access/api-key.js';
 import { generateRootKey } from '../crypto/root-key.js';
+import { HANGS_MS } from '../testing/eventually.js';
 import type { TestApp } from '../testing/test-app.js';
 import { startTestApp } from '../testing/test-app.js';
 import { describeError } from './describe-error.js';
 import { createProcessLog } from './process-log.js';
 
-const DEADLINE_MS = 5_000;
 const CANARY = 'canary-5b1f0c9e';
 
 /** Sends bytes and gives everything that came back until the server hung up. */
@@ -18,7 +18,7 @@ function exchange(port: number, bytes: string): Promise<string> {
   return new Promise((resolve, reject) => {
     const socket = connect({ port, host: '127.0.0.1' });
     let text = '';
-    const timer = setTimeout(() => reject(new Error(`the server did not hang up; so far: ${text}`)), DEADLINE_MS);
+    const timer = setTimeout(() => reject(new Error(`the server did not hang up; so far: ${text}`)), HANGS_MS);
     const finish = (): void => {
       clearTimeout(timer);
       socket.destroy();
@@ -136,7 +136,7 @@ describe('secrets sent to the wrong place', () => {
     markers += 1;
     const marker = `marker-${markers}`;
     await app.call('GET', '/openapi.json', { headers: { 'SVC-TRACE-ID': marker } });
-    const deadlineMs = performance.now() + DEADLINE_MS;
+    const deadlineMs = performance.now() + HANGS_MS;
     const isThere = () => app.logLines.some((text) => text.includes(`"${marker}"`));
     while (!isThere() || !/^strongroom_http_requests_in_flight 0$/m.test(app.metrics.render())) {
       assert.ok(performance.now() < deadlineMs, 'every request ends and is logged');
@@ -194,12 +194,9 @@ describe('secrets sent to the wrong place', () => {
   it('500 when the database refuses a value: neither the answer nor the log quotes the row', async () => {
     await app.db.owner.query(`ALTER TABLE tenants ADD CONSTRAINT planted CHECK (name <> '${CANARY}') NOT VALID`);
     const headers = { 'SVC-TRACE-ID': 'refused-by-the-database' };
-    const { status, json, text } = await app.call('PUT', '/tenants/self', {
-      key: namesake,
-      body: { name: CANARY },
-      headers,
-    });
-    await app.db.owner.query('ALTER TABLE tenants DROP CONSTRAINT planted');
+    const { status, json, text } = await app
+      .call('PUT', '/tenants/self', { key: namesake, body: { name: CANARY }, headers })
+      .finally(() => app.db.owner.query('ALTER TABLE tenants DROP CONSTRAINT planted'));
     assert.equal(status, 500);
     assert.equal(json.code, 'internal_error');
     assert.doesNotMatch(text, /planted|constraint|tenants|PostgreSQL|\bat \//i);

@@ -4,12 +4,11 @@ import { spawn } from 'node:child_process';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import type { ConnectionTarget } from '../storage/connection.js';
+import { START_HANGS_MS } from './eventually.js';
 import type { Call } from './http-client.js';
 import { createCaller } from './http-client.js';
 
 const MAIN = fileURLToPath(new URL('../main.js', import.meta.url));
-const START_MS = 120_000;
-const HANGS_MS = 120_000;
 
 export type Settings = Readonly<Record<string, string>>;
 
@@ -41,7 +40,7 @@ export const runCommand = (settings: Settings, ...words: string[]): Promise<Ende
 /** Runs a command that has to end by itself; one that does not is killed, so that its test fails instead of hanging. */
 export async function runToEnd(settings: Settings, ...words: string[]): Promise<Ended> {
   const child = launch(settings, ...words);
-  const timer = setTimeout(() => child.kill('SIGKILL'), HANGS_MS);
+  const timer = setTimeout(() => child.kill('SIGKILL'), START_HANGS_MS);
   return ending(child).finally(() => clearTimeout(timer));
 }
 
@@ -71,7 +70,7 @@ export async function serveWith(settings: Settings): Promise<Served> {
       child.kill('SIGKILL');
       reject(new Error(`not ready: ${output}`));
     };
-    const timer = setTimeout(fail, START_MS);
+    const timer = setTimeout(fail, START_HANGS_MS);
     void ended.then(fail);
     child.stderr?.on('data', (chunk) => (output += String(chunk)));
     child.stdout?.on('data', (chunk) => {

@@ -2,12 +2,21 @@ import assert from 'node:assert/strict';
 import { setTimeout as rest } from 'node:timers/promises';
 
 const REST_MS = 10;
+/** Bounds a hang, not the speed of a machine that others use too. */
+export const HANGS_MS = 60_000;
+/** For what another process has to be started for, its database made, and more of that beside it. */
+export const START_HANGS_MS = 180_000;
+/**
+ * A process that was not told of a change finds out by itself after the ten seconds between two echoes: who hears of it in less
+ * was told.
+ */
+export const BEFORE_ECHO_MS = 9_000;
 
-/** Asks until the answer is yes. Fails with what was awaited once the deadline has passed. */
+/** Asks until the answer is yes. Fails with what was awaited once nobody can believe in it any more. */
 export async function eventually(
   what: string,
   isSo: () => boolean | Promise<boolean>,
-  withinMs = 5_000,
+  withinMs = HANGS_MS,
 ): Promise<void> {
   const deadlineMs = performance.now() + withinMs;
   while (!(await isSo())) {

@@ -1,7 +1,5 @@
 import { connect } from 'node:net';
-
-/** Far more than an answer takes; a hang ends there. */
-export const DEADLINE_MS = 8_000;
+import { HANGS_MS } from './eventually.js';
 
 /** An answer, as it came over the wire. */
 export interface RawAnswer {
@@ -29,7 +27,7 @@ function answersIn(text: string): RawAnswer[] {
 }
 
 /** Sends bytes and gathers answers until there are as many as wanted or the server hangs up. */
-export function exchange(port: number, bytes: string, wanted = Number.POSITIVE_INFINITY, deadlineMs = DEADLINE_MS) {
+export function exchange(port: number, bytes: string, wanted = Number.POSITIVE_INFINITY, deadlineMs = HANGS_MS) {
   return new Promise<RawAnswer[]>((resolve, reject) => {
     const socket = connect({ port, host: '127.0.0.1' });
     let text = '';

@@ -53,7 +53,7 @@ export function startNode(options: RedisNodeOptions): RedisNode {
     onChange: (isUp, error) => void told.push(isUp ? 'up' : `lost: ${reasonOf(error)}`),
     ...options,
   });
-  return { ...counter, told, untilUp: () => eventually('counts are shared', counter.isUp, 15_000) };
+  return { ...counter, told, untilUp: () => eventually('counts are shared', counter.isUp) };
 }
 
 /** A counter whose store takes its time from the clock of a test, over a connection that stays open. */

@@ -57,10 +57,10 @@ export function loginTarget({ dataDir, port }: PostgresServer, user = LOGIN): So
 }
 
 /** The first look at a replica is in the background. */
-export async function untilServing(app: TestApp, tenant: TestTenant, withinMs = 20_000): Promise<void> {
+export async function untilServing(app: TestApp, tenant: TestTenant): Promise<void> {
   const isServing = async () => {
     await app.call('GET', '/logs', { key: tenant.key });
     return app.database.replicaFigures()?.isServing === true;
   };
-  await eventually('the replica serves', isServing, withinMs);
+  await eventually('the replica serves', isServing);
 }

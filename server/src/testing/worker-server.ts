@@ -6,10 +6,9 @@ import { Agent, request } from 'node:http';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { freePort } from '@strongroom/parts/programs.js';
-import { eventually } from './eventually.js';
+import { eventually, START_HANGS_MS } from './eventually.js';
 
 export const MAIN = fileURLToPath(new URL('../main.js', import.meta.url));
-const READY_MAX_MS = 60_000;
 
 export type Env = Readonly<Record<string, string>>;
 
@@ -65,7 +64,7 @@ export async function launchWorkers(folder: string, env: Env): Promise<WorkerSer
       await eventually(
         'ready',
         () => lines('ready').length > 0 || (child.exitCode !== null && assert.fail(shown())),
-        READY_MAX_MS,
+        START_HANGS_MS,
       );
       return String(lines('ready')[0]?.address);
     },

@@ -1,13 +1,12 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { macOf } from '../../crypto/keyed-hash.js';
-import { eventually } from '../../testing/eventually.js';
+import { BEFORE_ECHO_MS, eventually } from '../../testing/eventually.js';
 import { createFakeClock } from '../../testing/fake-clock.js';
 import type { Answer, CallOptions } from '../../testing/http-client.js';
 import type { TestApp, TestTenant } from '../../testing/test-app.js';
 import { rootKeyOf, startTestApp } from '../../testing/test-app.js';
 
-const ONE_SECOND_MS = 1_000;
 const RULE = { priority: 1, container: '/pci/', permissions: ['token:create'] };
 const UNKNOWN_ID = '4c4f2a4e-8d8f-4a53-9d6b-5b0a3c1f7a10';
 
@@ -33,7 +32,7 @@ describe('rights that change', () => {
 
   async function assertHolds(key: string, status: number): Promise<void> {
     assert.equal(await readsLogs(first, key), status, 'at once in the process that made the change');
-    await eventually('soon in the other', async () => (await readsLogs(second, key)) === status, ONE_SECOND_MS);
+    await eventually('soon in the other', async () => (await readsLogs(second, key)) === status, BEFORE_ECHO_MS);
   }
 
   it('403 from the next request on after a permission was taken away, and 200 after it was given back', async () => {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { sessionMac } from '../../access/row-macs.js';
 import { macOf } from '../../crypto/keyed-hash.js';
-import { eventually } from '../../testing/eventually.js';
+import { BEFORE_ECHO_MS, eventually } from '../../testing/eventually.js';
 import { createFakeClock } from '../../testing/fake-clock.js';
 import type { CallOptions } from '../../testing/http-client.js';
 import type { TestApp, TestTenant } from '../../testing/test-app.js';
@@ -11,7 +11,6 @@ import { expireApplications, sweepEndedKeys } from '../applications/index.js';
 
 const START_MS = Date.UTC(2030, 0, 15, 12);
 const HOUR_MS = 3_600_000;
-const ONE_SECOND_MS = 1_000;
 const UNKNOWN_ID = '4c4f2a4e-8d8f-4a53-9d6b-5b0a3c1f7a10';
 /** More than one request ends. */
 const MANY = 1_200;
@@ -59,7 +58,7 @@ describe('the end of a session', () => {
 
   async function assertEnded(session: Session, by: string | null): Promise<void> {
     assert.equal(await statusOf(session), 401, 'at once in the process that made the change');
-    await eventually('soon in the other', async () => (await statusOf(session, second)) === 401, ONE_SECOND_MS);
+    await eventually('soon in the other', async () => (await statusOf(session, second)) === 401, BEFORE_ECHO_MS);
     assert.deepEqual(await endings(session.id), [['delete', by]]);
   }
 

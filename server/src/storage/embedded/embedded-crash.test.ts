@@ -4,6 +4,7 @@ import { once } from 'node:events';
 import { access, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { HANGS_MS } from '../../testing/eventually.js';
 import { findBinaries } from './binaries.js';
 import { chooseAccount } from './choose-account.js';
 import { findClusterProcesses } from './cluster-processes.js';
@@ -15,8 +16,6 @@ import { launchServer } from './server-process.js';
 import { serverSettings } from './server-settings.js';
 import { makeSocketFolder } from './socket-folder.js';
 import { until } from './until.js';
-
-const DEADLINE_MS = 10_000;
 
 async function kill(holder: Holder): Promise<void> {
   const isDead = once(holder.process, 'exit');
@@ -40,7 +39,7 @@ test('a folder that has seen trouble', async (t) => {
     assert.equal(holder.firstLine, 'ready');
     assert.notDeepEqual(await findClusterProcesses(cluster), []);
     await kill(holder);
-    const isGone = await until(DEADLINE_MS, async () => {
+    const isGone = await until(HANGS_MS, async () => {
       const pids = await findClusterProcesses(cluster);
       return pids.length === 0 ? true : undefined;
     });

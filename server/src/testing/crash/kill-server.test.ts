@@ -14,8 +14,8 @@ import { verify } from './verify.js';
 const WRITERS_PER_KEY = 6;
 const UPDATES_BEFORE_KILL_MAX = 1_500;
 const UPDATES_AFTER_RETURN = 100;
-const RETURN_MAX_MS = 60_000;
-const ANSWER_MAX_MS = 10_000;
+/** Waits of the product add up to a few seconds; the rest is for a machine that others use too. */
+const ANSWER_MAX_MS = 60_000;
 
 async function runningServer(dataDir: string): Promise<ServerAddress> {
   const server = await findRunningServer(dataDir);
@@ -56,13 +56,13 @@ for (const [victim, find] of Object.entries(VICTIMS)) {
       const load = startLoad(api.baseUrl, keys, WRITERS_PER_KEY, journal);
       defer(() => load.stop());
       const target = journal.acknowledged.size + 1 + chance.below(UPDATES_BEFORE_KILL_MAX);
-      await eventually('the load is under way', acknowledgedTo(target), RETURN_MAX_MS);
+      await eventually('the load is under way', acknowledgedTo(target));
       const unavailableBefore = journal.statuses.get(503) ?? 0;
       process.kill(await find(await runningServer(dataDir)), 'SIGKILL');
       const killedMs = performance.now();
-      await eventually('503 is answered', () => (journal.statuses.get(503) ?? 0) > unavailableBefore, ANSWER_MAX_MS);
+      await eventually('503 is answered', () => (journal.statuses.get(503) ?? 0) > unavailableBefore);
       const resumed = journal.acknowledged.size + UPDATES_AFTER_RETURN;
-      await eventually('updates are acknowledged again', acknowledgedTo(resumed), RETURN_MAX_MS);
+      await eventually('updates are acknowledged again', acknowledgedTo(resumed));
       awayMostMs = Math.max(awayMostMs, performance.now() - killedMs);
       await load.stop();
       unheard = await verify(dataDir, journal, story);

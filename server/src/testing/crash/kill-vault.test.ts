@@ -41,7 +41,7 @@ test('the API killed while tokens are made, read, changed and deleted: every pro
     const target = 20 + chance.below(TOKENS_BEFORE_KILL_MAX);
     const load = startTokenLoad(call, keys, WRITERS_PER_KEY, journal);
     defer(() => load.stop());
-    await eventually('the load is under way', () => journal.tokens.length >= target, 60_000);
+    await eventually('the load is under way', () => journal.tokens.length >= target);
     assert.equal(await server.end('SIGKILL'), 'SIGKILL');
     await load.stop();
   }
