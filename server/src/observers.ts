@@ -1,5 +1,5 @@
 import type { Core, CoreOptions } from './core.js';
-import type { ReadinessOptions } from './http/readiness.js';
+import type { ReadinessOptions } from './http/routes/readiness.js';
 import type { HttpServer, HttpServerOptions } from './http/server.js';
 import type { JobRunner } from './jobs/runner.js';
 import type { Clock } from './kernel/clock.js';

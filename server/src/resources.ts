@@ -1,7 +1,7 @@
 import type { SystemKeys } from './crypto/system-keys.js';
 import type { Expressions } from './expressions/expressions.js';
-import { createCursors } from './http/cursor.js';
-import type { RouteRecord } from './http/route.js';
+import { createCursors } from './http/paging/cursor.js';
+import type { RouteRecord } from './http/routes/route.js';
 import type { LargeWork } from './kernel/large-work.js';
 import { applicationTemplateRoutes } from './resources/application-templates/index.js';
 import type { AccessHooks } from './resources/applications/index.js';

@@ -1,4 +1,4 @@
-import { resealIdempotencyKeys, verifyIdempotencyKeys } from '../http/idempotency-upkeep.js';
+import { resealIdempotencyKeys, verifyIdempotencyKeys } from '../http/idempotency/upkeep.js';
 import type { Stage } from './stage.js';
 import { tokenStage } from './token-stage.js';
 

@@ -4,7 +4,7 @@ import { after, before, describe, it } from 'node:test';
 import type { Act } from '../audit/entry.js';
 import { operatorAct } from '../audit/entry.js';
 import { record } from '../audit/record.js';
-import { emptyAnswersShowing, FIND_KEPT_ANSWERS } from '../http/idempotency-queries.js';
+import { emptyAnswersShowing, FIND_KEPT_ANSWERS } from '../http/idempotency/queries.js';
 import { newId } from '../kernel/ids.js';
 import { touchApiKeys } from '../resources/applications/keys/queries.js';
 import { addActiveTokens, addToGroups } from '../resources/reports/queries.js';

@@ -1,5 +1,5 @@
 import { createExpressions } from '../expressions/expressions.js';
-import type { RouteRecord } from '../http/route.js';
+import type { RouteRecord } from '../http/routes/route.js';
 import { createLargeWork } from '../kernel/large-work.js';
 import { createOpener } from '../resources/tokens/index.js';
 import { tenantApiRoutes } from '../resources.js';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { createRouter } from '../http/router.js';
+import { createRouter } from '../http/routes/router.js';
 import { eventually } from './eventually.js';
 import { idleRoutes } from './idle-routes.js';
 import type { Pair, Populated } from './isolation-pair.js';

@@ -1,5 +1,5 @@
 import type { Principal } from '../access/principal.js';
-import type { RouteRecord } from '../http/route.js';
+import type { RouteRecord } from '../http/routes/route.js';
 import type { HttpServerOptions } from '../http/server.js';
 import { createHttpServer } from '../http/server.js';
 import { systemClock } from '../kernel/clock.js';

@@ -1,6 +1,6 @@
 import Type from 'typebox';
-import type { RouteRecord } from '../../http/route.js';
-import { defineRoute, Rendered } from '../../http/route.js';
+import type { RouteRecord } from '../../http/routes/route.js';
+import { defineRoute, Rendered } from '../../http/routes/route.js';
 import { AppError } from '../../kernel/errors.js';
 import { ApplicationTemplateBody } from './schema.js';
 import { APPLICATION_TEMPLATES } from './service.js';

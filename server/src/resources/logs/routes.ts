@@ -1,7 +1,7 @@
 import Type from 'typebox';
 import { ENTITY_TYPES } from '../../audit/entity-types.js';
-import type { RouteRecord } from '../../http/route.js';
-import { defineRoute, Rendered } from '../../http/route.js';
+import type { RouteRecord } from '../../http/routes/route.js';
+import { defineRoute, Rendered } from '../../http/routes/route.js';
 import { EntityTypeBody, LogList, LogsQuery } from './schema.js';
 import type { Logs } from './service.js';
 

@@ -1,6 +1,6 @@
 import type { Static } from 'typebox';
 import Type from 'typebox';
-import { DateTime, dateInput, ERROR_MESSAGE, listOf, named, text, Uuid } from '../../http/schema.js';
+import { DateTime, dateInput, ERROR_MESSAGE, listOf, named, text, Uuid } from '../../http/routes/schema.js';
 
 export const LogBody = named('Log', {
   tenant_id: Uuid,

@@ -1,4 +1,4 @@
-import type { Cursors } from '../../http/cursor.js';
+import type { Cursors } from '../../http/paging/cursor.js';
 import { formatDate, parseDate } from '../../kernel/dates.js';
 import { isUuid } from '../../kernel/ids.js';
 import type { Database } from '../../storage/database.js';

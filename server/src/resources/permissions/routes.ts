@@ -1,8 +1,8 @@
 import Type from 'typebox';
 import type { ApplicationType } from '../../access/permissions.js';
 import { APPLICATION_TYPES, mayHold, PERMISSIONS } from '../../access/permissions.js';
-import type { RouteRecord } from '../../http/route.js';
-import { defineRoute, Rendered } from '../../http/route.js';
+import type { RouteRecord } from '../../http/routes/route.js';
+import { defineRoute, Rendered } from '../../http/routes/route.js';
 import { Permission, PermissionsQuery } from './schema.js';
 
 /** The catalogue never changes while the process runs, so its four views are serialised once. */

@@ -1,5 +1,5 @@
-import type { RouteRecord } from '../../http/route.js';
-import { defineRoute } from '../../http/route.js';
+import type { RouteRecord } from '../../http/routes/route.js';
+import { defineRoute } from '../../http/routes/route.js';
 import { TenantBody, TenantUpdate } from './schema.js';
 import type { Tenants } from './service.js';
 

@@ -1,6 +1,6 @@
 import Type from 'typebox';
-import type { RouteRecord } from '../../http/route.js';
-import { defineRoute } from '../../http/route.js';
+import type { RouteRecord } from '../../http/routes/route.js';
+import { defineRoute } from '../../http/routes/route.js';
 import { readListFilters } from './input/list-filters.js';
 import {
   ListFiltersDocument,

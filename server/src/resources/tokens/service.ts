@@ -4,7 +4,7 @@ import type { Act } from '../../audit/entry.js';
 import type { TenantKeys } from '../../crypto/tenant-keys.js';
 import { createBudget } from '../../expressions/budget.js';
 import type { Expressions } from '../../expressions/expressions.js';
-import type { Cursors } from '../../http/cursor.js';
+import type { Cursors } from '../../http/paging/cursor.js';
 import { assert } from '../../kernel/assert.js';
 import type { FieldErrors } from '../../kernel/errors.js';
 import { validationFailed } from '../../kernel/errors.js';

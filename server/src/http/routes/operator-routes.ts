@@ -1,0 +1,52 @@
+import Type from 'typebox';
+import { buildOpenApi } from '../openapi/openapi.js';
+import type { RouteRecord } from './route.js';
+import { defineRoute, Rendered } from './route.js';
+import { named } from './schema.js';
+
+export interface OperatorOptions {
+  readonly version: string;
+  /** Rejects while storage or keys cannot be used. */
+  readonly checkReady: () => Promise<void>;
+}
+
+const Status = named('Status', { status: Type.String({ examples: ['ok'] }) });
+
+/** Health and documents: no key, no tenant data. */
+export function operatorRoutes(options: OperatorOptions, tenantRoutes: readonly RouteRecord[]): RouteRecord[] {
+  const base = { method: 'GET', permission: 'public', limits: [], tag: 'Operation', status: 200 } as const;
+  let document: Rendered | undefined;
+  const routes: RouteRecord[] = [
+    defineRoute({
+      ...base,
+      path: '/healthz',
+      summary: 'Is the process alive?',
+      description: 'Answers 200 while the process lives.',
+      response: Status,
+      handle: () => ({ status: 'ok' }),
+    }),
+    defineRoute({
+      ...base,
+      path: '/readyz',
+      summary: 'Can it serve?',
+      description: 'Answers 200 when storage and keys are usable, else 503.',
+      response: Status,
+      handle: async () => {
+        await options.checkReady();
+        return { status: 'ready' };
+      },
+    }),
+    defineRoute({
+      ...base,
+      path: '/openapi.json',
+      summary: 'This document',
+      description: 'The API as an OpenAPI 3.1 document.',
+      response: Type.Object({}, { additionalProperties: true }),
+      handle: () => {
+        document ??= new Rendered(buildOpenApi({ version: options.version, routes: [...tenantRoutes, ...routes] }));
+        return document;
+      },
+    }),
+  ];
+  return routes;
+}

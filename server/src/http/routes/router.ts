@@ -1,0 +1,93 @@
+import { AppError } from '../../kernel/errors.js';
+import { hasForbiddenCharacters } from '../../kernel/text.js';
+import type { Params } from './route.js';
+
+/** What a path leads to: its methods with what each of them does, and the values of its parameters. */
+export interface Match<T> {
+  readonly byMethod: ReadonlyMap<string, T>;
+  readonly params: Params;
+}
+
+export type Router<T> = (pathname: string) => Match<T> | undefined;
+
+interface Pattern<T> {
+  readonly segments: readonly string[];
+  readonly byMethod: Map<string, T>;
+}
+
+const NO_PARAMS: Params = Object.freeze({});
+
+/**
+ * Finds routes by path: `/tokens/:id` matches one segment for each name. Paths are case-sensitive, one trailing slash
+ * changes nothing, and segments are percent-decoded once, after the split, so an encoded slash stays inside its segment.
+ * A fixed segment goes before a parameter in its place, in whatever order the routes come.
+ */
+export function createRouter<T>(
+  routes: readonly { readonly method: string; readonly path: string; readonly target: T }[],
+): Router<T> {
+  const fixed = new Map<string, Match<T>>();
+  const patterns: Pattern<T>[] = [];
+  for (const { method, path, target } of routes) methodsOf(path).set(method, target);
+  patterns.sort((a, b) => compareText(rankOf(a.segments), rankOf(b.segments)));
+
+  function methodsOf(path: string): Map<string, T> {
+    const segments = path.split('/').slice(1);
+    const known = patterns.find((pattern) => pattern.segments.join('/') === segments.join('/'));
+    if (known) return known.byMethod;
+    const byMethod = new Map<string, T>();
+    patterns.push({ segments, byMethod });
+    if (!path.includes(':')) {
+      const match = { byMethod, params: NO_PARAMS };
+      fixed.set(path, match);
+      if (path !== '/') fixed.set(`${path}/`, match);
+    }
+    return byMethod;
+  }
+
+  return (pathname) => {
+    const direct = fixed.get(pathname);
+    if (direct) return direct;
+    const segments = segmentsOf(pathname);
+    // No id holds such a character, so nothing can be there. Only an encoded one gets here: the parser takes no other.
+    if (pathname.includes('%') && segments.some(hasForbiddenCharacters)) return undefined;
+    for (const pattern of patterns) {
+      const params = paramsOf(pattern.segments, segments);
+      if (params) return { byMethod: pattern.byMethod, params };
+    }
+    return undefined;
+  };
+}
+
+/** Sorts a fixed segment before a parameter. */
+function rankOf(segments: readonly string[]): string {
+  return segments.map((segment) => (segment.startsWith(':') ? '1' : '0')).join('');
+}
+
+function compareText(a: string, b: string): number {
+  if (a === b) return 0;
+  return a < b ? -1 : 1;
+}
+
+function segmentsOf(pathname: string): string[] {
+  const segments = pathname.split('/').slice(1);
+  if (segments.length > 1 && segments.at(-1) === '') segments.pop();
+  if (!pathname.includes('%')) return segments;
+  try {
+    return segments.map(decodeURIComponent);
+  } catch {
+    const detail = 'The path has broken percent-encoding. Encode each byte as % and two hex digits.';
+    throw new AppError('malformed_request', detail);
+  }
+}
+
+function paramsOf(pattern: readonly string[], segments: readonly string[]): Params | undefined {
+  if (pattern.length !== segments.length) return undefined;
+  const params: Record<string, string> = {};
+  for (let index = 0; index < pattern.length; index += 1) {
+    const expected = pattern[index] ?? '';
+    const segment = segments[index] ?? '';
+    if (expected.startsWith(':') && segment !== '') params[expected.slice(1)] = segment;
+    else if (expected !== segment) return undefined;
+  }
+  return params;
+}

@@ -1,0 +1,185 @@
+import type { Socket } from 'node:net';
+import type { Clock } from '../../kernel/clock.js';
+import type { Exchange } from './respond.js';
+
+/** How long a connection may take no byte of an answer that waits for it. */
+export const STALL_MS = 60_000;
+
+/** Who has a share of memory takes at least so much of its answer in this time: others wait for it. */
+export const RATE_BYTES = 65_536;
+export const RATE_MS = 30_000;
+
+/** What answers that wait for their clients may keep in memory, all together. */
+export const UNSENT_BYTES_MAX = 33_554_432;
+
+/** More than this many answers on one connection, and it is closed: its client sends requests and reads nothing. */
+export const UNSENT_PER_CONNECTION_MAX = 32;
+
+/** Answers that were given and have not left the process: their clients read slowly, or not at all. */
+export interface UnsentAnswers {
+  /** Has `onOut` called once the answer is out or its connection gone; at once for most, which the system takes whole. */
+  follow(exchange: Exchange): void;
+  /** Closes connections that have taken no byte, or with a share of memory too few, for too long: to be called now and then. */
+  look(): void;
+  /** How many unsent answers of a client have a place. */
+  countOf(limitKey: string): number;
+}
+
+export interface UnsentOptions {
+  readonly clock: Clock;
+  readonly onOut: (exchange: Exchange) => void;
+  /**
+   * Told of an answer that waits and must not have a place meanwhile: a refusal, or one behind another answer on its
+   * connection. One connection has one place at most for what its client does not read.
+   */
+  readonly onAside: (exchange: Exchange) => void;
+  readonly stallMs?: number;
+  readonly bytesMax?: number;
+}
+
+const REFUSED = 400;
+
+/** A connection with answers that wait for it. */
+interface Followed {
+  readonly socket: Socket;
+  readonly limitKey: string;
+  /** With whether each has a place. */
+  readonly exchanges: Map<Exchange, boolean>;
+  readonly onClose: () => void;
+  /** How many bytes it had taken when it last took any, and when that was seen. */
+  takenBytes: number;
+  atMs: number;
+  /** The same for the last time it had taken enough since the time before. */
+  rateBytes: number;
+  rateAtMs: number;
+}
+
+export function createUnsentAnswers(options: UnsentOptions): UnsentAnswers {
+  const { clock, onOut, onAside, stallMs = STALL_MS, bytesMax = UNSENT_BYTES_MAX } = options;
+  const connections = new Map<Socket, Followed>();
+  const counts = new Map<string, number>();
+
+  /** One listener a connection: a client may send many requests before it reads an answer. */
+  function followedOn(socket: Socket, limitKey: string): Followed {
+    const known = connections.get(socket);
+    if (known) return known;
+    const takenBytes = takenBy(socket);
+    const atMs = clock.monotonicMs();
+    const made: Followed = {
+      socket,
+      limitKey,
+      exchanges: new Map(),
+      onClose: () => {
+        for (const exchange of made.exchanges.keys()) leave(made, exchange);
+      },
+      takenBytes,
+      atMs,
+      rateBytes: takenBytes,
+      rateAtMs: atMs,
+    };
+    connections.set(socket, made);
+    socket.once('close', made.onClose);
+    return made;
+  }
+
+  function leave({ socket, exchanges, limitKey, onClose }: Followed, exchange: Exchange): void {
+    const hasPlace = exchanges.get(exchange);
+    if (hasPlace === undefined) return;
+    exchanges.delete(exchange);
+    if (exchanges.size === 0) {
+      connections.delete(socket);
+      socket.off('close', onClose);
+    }
+    if (hasPlace) {
+      const left = (counts.get(limitKey) ?? 1) - 1;
+      if (left === 0) counts.delete(limitKey);
+      else counts.set(limitKey, left);
+    }
+    onOut(exchange);
+  }
+
+  function note(followed: Followed, nowMs: number): void {
+    const takenBytes = takenBy(followed.socket);
+    if (takenBytes === followed.takenBytes && followed.socket.writableLength > 0) return;
+    followed.takenBytes = takenBytes;
+    followed.atMs = nowMs;
+    if (takenBytes - followed.rateBytes < RATE_BYTES && followed.socket.writableLength > 0) return;
+    followed.rateBytes = takenBytes;
+    followed.rateAtMs = nowMs;
+  }
+
+  function isTooSlow({ exchanges, atMs, rateAtMs }: Followed, nowMs: number): boolean {
+    if (nowMs - atMs >= stallMs) return true;
+    return nowMs - rateAtMs >= RATE_MS && [...exchanges.keys()].some(({ context }) => context.held !== undefined);
+  }
+
+  /** The client that holds most gives up what it has left lying longest. */
+  function makeRoom(): void {
+    const bytesOf = new Map<string, number>();
+    let bytes = 0;
+    for (const followed of connections.values()) {
+      const unsent = unsentOn(followed);
+      bytes += unsent;
+      bytesOf.set(followed.limitKey, (bytesOf.get(followed.limitKey) ?? 0) + unsent);
+    }
+    if (bytes <= bytesMax) return;
+    const nowMs = clock.monotonicMs();
+    for (const followed of connections.values()) note(followed, nowMs);
+    const [most] = [...bytesOf].sort(([, a], [, b]) => b - a);
+    const [victim] = [...connections.values()]
+      .filter(({ limitKey, socket }) => limitKey === most?.[0] && socket.writableLength > 0)
+      .sort((a, b) => a.atMs - b.atMs || unsentOn(b) - unsentOn(a));
+    victim?.socket.destroy();
+  }
+
+  return {
+    follow(exchange) {
+      const { request, response, context } = exchange;
+      const { socket } = request;
+      const isOut = response.writableEnded && response.socket?.writableLength === 0;
+      if (isOut || socket.destroyed) {
+        onOut(exchange);
+        return;
+      }
+      const followed = followedOn(socket, context.limitKey);
+      const hasPlace = response.socket !== null && response.statusCode < REFUSED;
+      followed.exchanges.set(exchange, hasPlace);
+      response.once('close', () => leave(followed, exchange));
+      if (hasPlace) counts.set(followed.limitKey, (counts.get(followed.limitKey) ?? 0) + 1);
+      else onAside(exchange);
+      if (followed.exchanges.size > UNSENT_PER_CONNECTION_MAX) {
+        socket.destroy();
+        return;
+      }
+      makeRoom();
+    },
+    look() {
+      const nowMs = clock.monotonicMs();
+      for (const followed of connections.values()) {
+        note(followed, nowMs);
+        if (isTooSlow(followed, nowMs)) followed.socket.destroy();
+      }
+    },
+    countOf: (limitKey) => counts.get(limitKey) ?? 0,
+  };
+}
+
+/** What the platform knows of a connection's writes: optional, because a later release may keep it elsewhere. */
+interface Inside {
+  readonly _handle?: { readonly bytesWritten?: number; readonly writeQueueSize?: number } | null;
+}
+
+/** Bytes the system has taken. Without the inside view a long write only counts once all of it is taken. */
+function takenBy(socket: Socket): number {
+  const handle = (socket as unknown as Inside)._handle;
+  if (handle?.bytesWritten === undefined || handle.writeQueueSize === undefined) {
+    return socket.bytesWritten - socket.writableLength;
+  }
+  return handle.bytesWritten - handle.writeQueueSize;
+}
+
+function unsentOn({ exchanges }: Followed): number {
+  let bytes = 0;
+  for (const { response } of exchanges.keys()) bytes += response.writableLength;
+  return bytes;
+}
