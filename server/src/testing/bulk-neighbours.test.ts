@@ -8,6 +8,10 @@ import { emptyAnswersShowing, FIND_KEPT_ANSWERS } from '../http/idempotency/quer
 import { newId } from '../kernel/ids.js';
 import { touchApiKeys } from '../resources/applications/keys/queries.js';
 import { addActiveTokens, addToGroups } from '../resources/reports/queries.js';
+import { createGather } from '../storage/bulk.js';
+import type { TenantTx } from '../storage/scope.js';
+import { setModified } from '../transfer/transfer-queries.js';
+import { letIn } from '../vault/make/combination-queries.js';
 import {
   claimFingerprint,
   deleteTerms,
@@ -19,12 +23,8 @@ import {
   insertTerms,
   insertTokens,
   LOCK_TOKENS,
-} from '../resources/tokens/queries.js';
-import type { TokenRow } from '../resources/tokens/stored/row.js';
-import { setModified } from '../resources/tokens/transfer/transfer-queries.js';
-import { letIn } from '../resources/tokens/vault/combination-queries.js';
-import { createGather } from '../storage/bulk.js';
-import type { TenantTx } from '../storage/scope.js';
+} from '../vault/queries.js';
+import type { TokenRow } from '../vault/stored/row.js';
 import type { TestApp } from './test-app.js';
 import { startTestApp } from './test-app.js';
 

@@ -4,6 +4,9 @@ import { operatorAct } from '../audit/entry.js';
 import { record } from '../audit/record.js';
 import { newId } from '../kernel/ids.js';
 import { addActiveTokens, addToGroups } from '../resources/reports/queries.js';
+import { sqlStateOf } from '../storage/faults.js';
+import type { TenantTx } from '../storage/scope.js';
+import { letIn } from '../vault/make/combination-queries.js';
 import {
   claimFingerprint,
   deleteTerms,
@@ -12,11 +15,8 @@ import {
   insertTerms,
   insertTokens,
   LOCK_TOKENS,
-} from '../resources/tokens/queries.js';
-import type { TokenRow } from '../resources/tokens/stored/row.js';
-import { letIn } from '../resources/tokens/vault/combination-queries.js';
-import { sqlStateOf } from '../storage/faults.js';
-import type { TenantTx } from '../storage/scope.js';
+} from '../vault/queries.js';
+import type { TokenRow } from '../vault/stored/row.js';
 import type { Pair } from './isolation-pair.js';
 import { makePair, stored } from './isolation-pair.js';
 import type { TestApp } from './test-app.js';

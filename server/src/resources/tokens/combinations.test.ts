@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { createDirectory } from './search/directory.js';
-import { countTokens } from './search/list-queries.js';
-import { createCombinations, STRANGERS_COMBINATIONS_MAX } from './vault/combinations.js';
+import { createCombinations, STRANGERS_COMBINATIONS_MAX } from '../../vault/make/combinations.js';
+import { createDirectory } from '../../vault/search/directory.js';
+import { countTokens } from '../../vault/search/list-queries.js';
 import type { Vault } from './vault-fixture.js';
 import { HOUR_MS, openVault, pathOf, rule, tally, times, vaultOf, writesNothing } from './vault-fixture.js';
 

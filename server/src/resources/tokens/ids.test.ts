@@ -3,7 +3,7 @@ import { after, before, describe, it } from 'node:test';
 import { createBudget } from '../../expressions/budget.js';
 import { createExpressions } from '../../expressions/expressions.js';
 import { AppError } from '../../kernel/errors.js';
-import { settleId } from './vault/new-id.js';
+import { settleId } from '../../vault/make/new-id.js';
 import { CARD, openVault, SAMPLES, type Vault, writesNothing } from './vault-fixture.js';
 
 describe('ids hold no number and no verification code', () => {

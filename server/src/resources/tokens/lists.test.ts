@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { tieOf } from './stored/names.js';
+import { tieOf } from '../../vault/stored/names.js';
 import { CARD, MASKED_CARD, openVault, pathOf, rule, tally, times, type Vault, vaultOf } from './vault-fixture.js';
 
 interface Listed {

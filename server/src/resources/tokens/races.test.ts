@@ -3,9 +3,9 @@ import { after, before, describe, it } from 'node:test';
 import { operatorAct } from '../../audit/entry.js';
 import type { TenantKeys } from '../../crypto/tenant-keys.js';
 import type { TenantTx } from '../../storage/scope.js';
+import { removeTokens, writeChange } from '../../vault/change/change.js';
+import type { OpenRow } from '../../vault/open/open.js';
 import { sealContent, sweepCvcs } from './index.js';
-import { removeTokens, writeChange } from './vault/change.js';
-import type { OpenRow } from './vault/open.js';
 import { CARD, HOUR_MS, openVault, pathOf, tally, times, type Vault, vaultOf } from './vault-fixture.js';
 
 const MANY = 50;

@@ -2,8 +2,8 @@ import type { Static } from 'typebox';
 import Type from 'typebox';
 import { CursorQuery, cursorListOf, OffsetQuery, offsetListOf } from '../../http/paging/pages.js';
 import { DateTime, named, text, Uuid } from '../../http/routes/schema.js';
-import { CLASSIFICATIONS, IMPACT_LEVELS, RESTRICTION_POLICIES } from './stored/content.js';
-import { TOKEN_TYPES } from './types/names.js';
+import { CLASSIFICATIONS, IMPACT_LEVELS, RESTRICTION_POLICIES } from '../../vault/stored/content.js';
+import { TOKEN_TYPES } from '../../vault/types/names.js';
 
 const Anything = Type.Unknown({ description: 'Any JSON' });
 

@@ -1,7 +1,7 @@
 import type { FieldErrors } from '../../../kernel/errors.js';
 import type { Json } from '../../../kernel/json.js';
-import type { Privacy, TokenContent } from '../stored/content.js';
-import { TOKEN_TYPE_CATALOGUE } from '../types/catalogue.js';
+import type { Privacy, TokenContent } from '../../../vault/stored/content.js';
+import { TOKEN_TYPE_CATALOGUE } from '../../../vault/types/catalogue.js';
 import type { Faults } from './faults.js';
 import { addFault, faultsUnder } from './faults.js';
 import { mergePatch } from './merge-patch.js';

@@ -1,6 +1,6 @@
 import type { Json } from '../../../kernel/json.js';
 import { codePointLength } from '../../../kernel/text.js';
-import { isJsonArray } from '../types/json-object.js';
+import { isJsonArray } from '../../../vault/types/json-object.js';
 import type { Faults } from './faults.js';
 import { addFault, elementPath } from './faults.js';
 

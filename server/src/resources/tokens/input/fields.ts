@@ -1,9 +1,9 @@
 import { parseClientDate } from '../../../kernel/dates.js';
 import type { Json } from '../../../kernel/json.js';
-import type { JsonObject } from '../types/json-object.js';
-import { isJsonArray, isJsonObject } from '../types/json-object.js';
-import type { TokenType } from '../types/names.js';
-import { isTokenType, TOKEN_TYPES } from '../types/names.js';
+import type { JsonObject } from '../../../vault/types/json-object.js';
+import { isJsonArray, isJsonObject } from '../../../vault/types/json-object.js';
+import type { TokenType } from '../../../vault/types/names.js';
+import { isTokenType, TOKEN_TYPES } from '../../../vault/types/names.js';
 import { expressionFault } from './expression-text.js';
 import type { Faults } from './faults.js';
 import { addFault, elementPath } from './faults.js';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import type { Json } from '../../../kernel/json.js';
-import { isJsonObject } from '../types/json-object.js';
+import { isJsonObject } from '../../../vault/types/json-object.js';
 import { mergePatch } from './merge-patch.js';
 
 /** Appendix A of RFC 7386: original, patch, result. */

@@ -1,6 +1,6 @@
 import type { Json } from '../../../kernel/json.js';
 import { codePointLength, hasForbiddenCharacters } from '../../../kernel/text.js';
-import { isJsonObject } from '../types/json-object.js';
+import { isJsonObject } from '../../../vault/types/json-object.js';
 import type { Faults } from './faults.js';
 import { addFault, memberPath } from './faults.js';
 

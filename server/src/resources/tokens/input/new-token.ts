@@ -1,9 +1,9 @@
 import type { FieldErrors } from '../../../kernel/errors.js';
 import type { Json } from '../../../kernel/json.js';
-import type { Privacy } from '../stored/content.js';
-import { TOKEN_TYPE_CATALOGUE } from '../types/catalogue.js';
-import { isJsonObject } from '../types/json-object.js';
-import type { TokenType } from '../types/names.js';
+import type { Privacy } from '../../../vault/stored/content.js';
+import { TOKEN_TYPE_CATALOGUE } from '../../../vault/types/catalogue.js';
+import { isJsonObject } from '../../../vault/types/json-object.js';
+import type { TokenType } from '../../../vault/types/names.js';
 import { readContainers } from './containers.js';
 import { expressionFault, isIdExpression } from './expression-text.js';
 import type { Faults } from './faults.js';

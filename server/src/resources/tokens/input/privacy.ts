@@ -1,9 +1,9 @@
 import type { Json } from '../../../kernel/json.js';
-import type { Privacy } from '../stored/content.js';
-import { CLASSIFICATIONS, IMPACT_LEVELS, RESTRICTION_POLICIES } from '../stored/content.js';
-import { TOKEN_TYPE_CATALOGUE } from '../types/catalogue.js';
-import { isJsonObject } from '../types/json-object.js';
-import type { TokenType } from '../types/names.js';
+import type { Privacy } from '../../../vault/stored/content.js';
+import { CLASSIFICATIONS, IMPACT_LEVELS, RESTRICTION_POLICIES } from '../../../vault/stored/content.js';
+import { TOKEN_TYPE_CATALOGUE } from '../../../vault/types/catalogue.js';
+import { isJsonObject } from '../../../vault/types/json-object.js';
+import type { TokenType } from '../../../vault/types/names.js';
 import type { Faults } from './faults.js';
 import { addFault } from './faults.js';
 

@@ -1,8 +1,8 @@
 import type { FieldErrors } from '../../../kernel/errors.js';
 import type { Json } from '../../../kernel/json.js';
-import type { JsonObject } from '../types/json-object.js';
-import { isJsonObject } from '../types/json-object.js';
-import type { TokenType } from '../types/names.js';
+import type { JsonObject } from '../../../vault/types/json-object.js';
+import { isJsonObject } from '../../../vault/types/json-object.js';
+import type { TokenType } from '../../../vault/types/names.js';
 import { readContainers } from './containers.js';
 import { addFault, faultsUnder } from './faults.js';
 import type { InputContext } from './fields.js';

@@ -1,7 +1,7 @@
 import { assert } from '../../../kernel/assert.js';
 import type { FieldErrors } from '../../../kernel/errors.js';
 import type { Json } from '../../../kernel/json.js';
-import { isJsonArray, isJsonObject } from '../types/json-object.js';
+import { isJsonArray, isJsonObject } from '../../../vault/types/json-object.js';
 import { faultsUnder } from './faults.js';
 import type { InputContext } from './fields.js';
 import type { NewToken } from './new-token.js';

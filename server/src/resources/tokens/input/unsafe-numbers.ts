@@ -1,5 +1,5 @@
 import type { Json } from '../../../kernel/json.js';
-import { isJsonObject } from '../types/json-object.js';
+import { isJsonObject } from '../../../vault/types/json-object.js';
 import type { Faults } from './faults.js';
 import { addFault, elementPath, memberPath } from './faults.js';
 

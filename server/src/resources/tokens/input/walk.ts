@@ -1,5 +1,5 @@
 import type { Json } from '../../../kernel/json.js';
-import { isJsonArray, isJsonObject } from '../types/json-object.js';
+import { isJsonArray, isJsonObject } from '../../../vault/types/json-object.js';
 import { elementPath, memberPath } from './faults.js';
 
 /** Visits every value in document order. What the visitor claims for itself is not entered. */

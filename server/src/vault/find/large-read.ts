@@ -1,0 +1,49 @@
+import { decide } from '../../access/decide.js';
+import type { Principal } from '../../access/principal.js';
+import type { Act } from '../../audit/entry.js';
+import type { LargeWork } from '../../kernel/large-work.js';
+import type { TokenBody } from '../../resources/tokens/schema.js';
+import type { Database } from '../../storage/database.js';
+import { placed, recordTouched } from '../change/change.js';
+import type { Opener, OpenRow } from '../open/open.js';
+import { known } from '../open/open.js';
+import { takeRoom } from '../open/room.js';
+import { granted, subjectOf } from '../present/answer.js';
+import type { Present } from '../present/present.js';
+import type { FoundRow } from '../stored/row.js';
+import { sealedBytesOf } from '../stored/row.js';
+
+/** What is held of a token that is read: its record, its text, and what is on its way to the client. */
+const READ_TIMES = 3;
+
+export interface LargeReadOptions {
+  readonly database: Database;
+  readonly opener: Opener;
+  readonly largeWork: LargeWork;
+}
+
+/**
+ * Reads a large token. It is opened twice: for the decision, and again once the log has its entry, because in between
+ * only the record is held; what was parsed may take many times its size.
+ */
+export async function readLarge(
+  { database, opener, largeWork }: LargeReadOptions,
+  principal: Principal,
+  act: Act,
+  found: FoundRow,
+  present: Present,
+): Promise<TokenBody> {
+  const { tenantId } = principal;
+  const transformOf = (token: OpenRow) => granted(decide(principal, 'token:read', subjectOf(token)));
+  await takeRoom(largeWork, tenantId, act, sealedBytesOf(found) * READ_TIMES);
+  const row = await opener.openPaced(tenantId, [found], act.atMs, ([token]) => {
+    const seen = known(token);
+    transformOf(seen);
+    return seen.row;
+  });
+  await database.write(tenantId, (tx) => recordTouched(tx, act, 'token_retrieved', [placed(row)]));
+  return opener.openPaced(tenantId, [row], act.atMs, ([token]) => {
+    const seen = known(token);
+    return present.body(seen, transformOf(seen), act.atMs);
+  });
+}

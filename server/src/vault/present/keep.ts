@@ -1,0 +1,25 @@
+import type { Act } from '../../audit/entry.js';
+import type { TokenBody } from '../../resources/tokens/schema.js';
+import { Overtaken } from '../../storage/faults.js';
+import type { TenantTx } from '../../storage/scope.js';
+import { FIND_IDS } from '../queries.js';
+import { shownIn } from './answer.js';
+
+/**
+ * Keeps an answer that shows tokens. One of them may be taken away in this very transaction, before what is kept could be
+ * erased with it: then the request goes again.
+ */
+export async function keepShowing(
+  tx: TenantTx,
+  act: Act,
+  answer: unknown,
+  bodies: readonly TokenBody[],
+): Promise<void> {
+  if (!act.keepAnswer) return;
+  await act.keepAnswer(tx, answer, shownIn(bodies));
+  if (bodies.length === 0) return;
+  const keys = bodies.map(({ id }) => ({ tenantId: tx.tenantId, id }));
+  const found = await tx.gather(FIND_IDS, keys);
+  if (keys.every((key) => found.isLive(key, act.atMs))) return;
+  throw new Overtaken('a token that the answer shows went in the same transaction');
+}
