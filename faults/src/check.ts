@@ -38,7 +38,7 @@ export async function checkEnd(cluster: Cluster, violate: (text: string) => void
 
 const QUIET_POLLS = 3;
 const POLL_MS = 100;
-const QUIET_MAX_MS = 20_000;
+const QUIET_MAX_MS = 120_000;
 
 /** A request whose client has given up may still be at work. Nothing is judged before all of them are over. */
 async function isQuiet(client: pg.Client): Promise<boolean> {

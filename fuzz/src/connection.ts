@@ -6,7 +6,7 @@ import { parseAnswer } from './answer.js';
 /** How long the product may take for an answer, from the last byte sent. */
 export const LATE_MS = 5_000;
 /** When waiting is given up. Later than late, to tell a machine that is busy with something else from a real hang. */
-export const HANG_MS = 20_000;
+export const HANG_MS = 60_000;
 
 /** Nobody answered: the product hung, or ended the connection without a word. */
 export class NoAnswer extends Error {

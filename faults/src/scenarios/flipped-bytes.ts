@@ -15,7 +15,7 @@ const SIZES = {
   short: { tokens: 100, controls: 20, keyTenants: 1, applications: 18 },
   long: { tokens: 10_000, controls: 500, keyTenants: 30, applications: 600 },
 };
-const LOG_MAX_MS = 5_000;
+const LOG_MAX_MS = 60_000;
 
 /** Rights of an application and of its key, wherever they are stored. */
 const RIGHTS: readonly Spot[] = [
