@@ -1,0 +1,165 @@
+import type pg from 'pg';
+import { assert } from '../kernel/assert.js';
+import { storageUnavailable } from '../kernel/errors.js';
+import type { TimeBounds } from './connection.js';
+import { openScope, runStatement } from './connection.js';
+import {
+  DriverFault,
+  isAftermath,
+  isHostLost,
+  isNameLost,
+  isPlainError,
+  mayBeOneCallers,
+  outcomeUnknown,
+  sqlStateOf,
+  translateDriverFault,
+} from './faults.js';
+import { reasonOf } from './group-commit.js';
+import type { ConnectionPool } from './pool.js';
+import type { Role, Tx } from './scope.js';
+
+/** Who the login becomes for a transaction, and whose rows it sees. */
+export interface Scope {
+  readonly role: Role;
+  readonly tenants: readonly string[];
+  readonly isReadOnly: boolean;
+}
+
+export interface TransactionOptions {
+  /** Whether the caller waits for the COMMIT. */
+  readonly isDurable: boolean;
+  /** Runs on the connection before the transaction begins. */
+  readonly prepare?: ((client: pg.ClientBase) => Promise<void>) | undefined;
+}
+
+/** Transactions on the connections of a pool: each opens its scope, does its work, ends, and gives its connection back. */
+export class Transactions {
+  readonly #bounds: TimeBounds;
+  readonly #isPrepared: boolean;
+
+  constructor(bounds: TimeBounds, isPrepared: boolean) {
+    this.#bounds = bounds;
+    this.#isPrepared = isPrepared;
+  }
+
+  async run<T>(
+    pool: ConnectionPool,
+    scope: Scope,
+    work: (run: Tx['run']) => Promise<T>,
+    { isDurable, prepare }: TransactionOptions,
+  ): Promise<T> {
+    const client = await connectTo(pool);
+    await prepare?.(client).catch((error: unknown) => {
+      client.release(true);
+      throw error;
+    });
+    let result: T;
+    const opened = openScope(client, scope, this.#bounds, this.#isPrepared);
+    try {
+      result = await work((statement, values) => runStatement(client, statement, values, this.#isPrepared));
+      await opened;
+    } catch (error) {
+      const failure = await failureOf(error, opened);
+      const isLost = isHostLost(reasonOf(failure));
+      if (isLost) pool.doubt(client);
+      await rollBack(client, isLost || isNameLost(reasonOf(failure)));
+      throw failure;
+    }
+    const committed = commit(client, () => pool.doubt(client));
+    if (isDurable) await committed;
+    else void committed.catch(() => {});
+    return result;
+  }
+
+  /** What is asked before anything is waited for travels with its COMMIT, in a single round trip. */
+  async runAtOnce<T>(pool: ConnectionPool, scope: Scope, work: (run: Tx['run']) => Promise<T>): Promise<T> {
+    const client = await connectTo(pool);
+    const opened = openScope(client, scope, this.#bounds, this.#isPrepared);
+    let isAsking = true;
+    const ask: Tx['run'] = (statement, values) => {
+      assert(isAsking, 'everything is asked for at once');
+      return runStatement(client, statement, values, this.#isPrepared);
+    };
+    // What it throws is a rejection as well: the connection has to be given back below.
+    const found = (async () => work(ask))();
+    isAsking = false;
+    // Nothing was changed, so nobody has to know how it ended; it gives the connection back.
+    commit(client, () => pool.doubt(client), found).catch(() => {});
+    try {
+      const result = await found;
+      await opened;
+      return result;
+    } catch (error) {
+      const failure = await failureOf(error, opened);
+      if (isHostLost(failure)) pool.doubt(client);
+      throw failure;
+    }
+  }
+}
+
+/** A constraint or a conflict, found before a commit is written. */
+const UNDONE = /^(23|40)/;
+
+/** Whatever the reason, a connection that cannot be had means the store is out of reach. */
+function connectTo(pool: ConnectionPool): Promise<pg.PoolClient> {
+  return pool.connect().catch((error: unknown) => {
+    throw storageUnavailable(new DriverFault(error));
+  });
+}
+
+/** Where the scope could not be entered that is the reason, and what the statements say is only its aftermath. */
+function failureOf(error: unknown, opened: Promise<unknown>): Promise<unknown> {
+  if (!isAftermath(reasonOf(error))) return Promise.resolve(error);
+  return opened.then(
+    () => error,
+    (reason: unknown) => reason,
+  );
+}
+
+/** `asked` is what the transaction was for, where the COMMIT was sent before it was known how that ends. */
+async function commit(client: pg.PoolClient, onLost: () => void, asked?: Promise<unknown>): Promise<void> {
+  let done: pg.QueryResult;
+  try {
+    done = await client.query('COMMIT');
+  } catch (error) {
+    const isUnknown = mayHaveCommitted(error);
+    if (isUnknown) onLost();
+    client.release(true);
+    throw isUnknown ? outcomeUnknown(error) : translateDriverFault(error);
+  }
+  // The server answers a COMMIT of a failed transaction with ROLLBACK, and that is not an error.
+  const isCommitted = done.command === 'COMMIT';
+  // What failed may be the connection's doing, such as a name it does not know. What is wrong with the statement is not.
+  const isWellAsItIs = isCommitted || (asked !== undefined && (await isRefusedStatement(asked)));
+  client.release(!isWellAsItIs);
+  if (!isCommitted) throw new Error(`transaction ended with ${done.command}`);
+}
+
+async function isRefusedStatement(asked: Promise<unknown>): Promise<boolean> {
+  try {
+    await asked;
+    return false;
+  } catch (error) {
+    return sqlStateOf(error) !== undefined && mayBeOneCallers(error);
+  }
+}
+
+/**
+ * Silence means nobody knows, and so does a server that goes down, for whatever reason: it may have written the commit
+ * before it said so. Only what is no worse than an error undid the transaction first.
+ */
+function mayHaveCommitted(error: unknown): boolean {
+  const state = sqlStateOf(error);
+  if (state === undefined || state.startsWith('57P') || state.startsWith('08')) return true;
+  return !isPlainError(error) && !UNDONE.test(state);
+}
+
+async function rollBack(client: pg.PoolClient, isLost: boolean): Promise<void> {
+  try {
+    await client.query('ROLLBACK');
+    client.release(isLost);
+  } catch {
+    // The connection is gone and the transaction with it.
+    client.release(true);
+  }
+}
