@@ -1,3 +1,4 @@
+import { KIND_NUMBER } from '../../server/dist/audit/kind.js';
 import { connectOwner } from './owner.js';
 
 export interface Span {
@@ -66,12 +67,14 @@ export async function fillLogs(
   }
 }
 
+const COLUMNS = 'tenant_id, created_at, id, actor_type, actor_id, entity_type, entity_id, operation, message, outcome';
 const FILL = `
-  INSERT INTO logs (tenant_id, created_at, id, actor_type, actor_id, entity_type, entity_id, operation, message, outcome)
-  SELECT $1::uuid, to_timestamp(($3::float8 + ($4::float8 - $3::float8) * n / $2::bigint) / 1000.0), gen_random_uuid(),
-         'application', CASE WHEN n % 2 = 0 THEN $8::uuid ELSE $1::uuid END,
-         CASE WHEN n % 2 = 0 THEN 'application' ELSE 'card' END,
-         CASE WHEN n % 2 = 0 THEN $5::text ELSE gen_random_uuid()::text END,
-         CASE WHEN n <= $9::bigint THEN 'update' WHEN n % 2 = 0 THEN 'read' ELSE 'create' END, 'Token retrieved',
-         CASE WHEN n <= $9::bigint THEN 'denied' WHEN n % 2 = 0 THEN 'success' ELSE 'failure' END
-  FROM generate_series($6::bigint, $7::bigint) AS n`;
+  INSERT INTO logs (${COLUMNS}, kind) SELECT ${COLUMNS}, ${KIND_NUMBER} FROM (
+    SELECT $1::uuid AS tenant_id, to_timestamp(($3::float8 + ($4::float8 - $3::float8) * n / $2::bigint) / 1000.0) AS created_at,
+           gen_random_uuid() AS id, 'application' AS actor_type, 'Token retrieved' AS message,
+           CASE WHEN n % 2 = 0 THEN $8::uuid ELSE $1::uuid END AS actor_id,
+           CASE WHEN n % 2 = 0 THEN 'application' ELSE 'card' END AS entity_type,
+           CASE WHEN n % 2 = 0 THEN $5::text ELSE gen_random_uuid()::text END AS entity_id,
+           CASE WHEN n <= $9::bigint THEN 'update' WHEN n % 2 = 0 THEN 'read' ELSE 'create' END AS operation,
+           CASE WHEN n <= $9::bigint THEN 'denied' WHEN n % 2 = 0 THEN 'success' ELSE 'failure' END AS outcome
+    FROM generate_series($6::bigint, $7::bigint) AS n) AS given`;

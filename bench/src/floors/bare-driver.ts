@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { text } from 'node:stream/consumers';
 import pg from 'pg';
+import { kindNumber } from '../../../server/dist/audit/kind.js';
 import type { LoadResult } from '../load/closed.js';
 import { latenciesOf } from '../statistics.js';
 
@@ -17,10 +18,11 @@ const UPDATE = {
   name: 'bare_update',
   text: 'UPDATE tenants SET name = $2, modified_at = $3 WHERE id = $1 RETURNING id, name, modified_at',
 };
+const KIND = kindNumber({ entity_type: `'tenant'`, operation: `'update'`, outcome: `'success'` });
 const INSERT = {
   name: 'bare_insert',
-  text: `INSERT INTO logs (tenant_id, created_at, id, entity_type, entity_id, operation, message, outcome)
-         VALUES ($1, $2, $3, 'tenant', $4, 'update', 'Tenant updated', 'success')`,
+  text: `INSERT INTO logs (tenant_id, created_at, id, entity_type, entity_id, operation, message, outcome, kind)
+         VALUES ($1, $2, $3, 'tenant', $4, 'update', 'Tenant updated', 'success', ${KIND})`,
 };
 
 /** The floor of a change: the same two statements in a transaction of their own, by the bare driver, without HTTP. */

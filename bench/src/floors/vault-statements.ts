@@ -1,7 +1,10 @@
+import { kindNumber } from '../../../server/dist/audit/kind.js';
+
 /** The statements of the floors: the same rows as the product writes, one statement each. */
 
 const TOKEN = `INSERT INTO tokens (tenant_id, id, type, group_id, created_at, tie, fingerprint, terms, data_version, sealed)`;
-const LOG = `INSERT INTO logs (tenant_id, created_at, id, actor_type, actor_id, entity_type, entity_id, operation, message, outcome, trace_id)`;
+const LOG = `INSERT INTO logs (tenant_id, created_at, id, actor_type, actor_id, entity_type, entity_id, operation, message, outcome, trace_id, kind)`;
+const KIND = kindNumber({ entity_type: `'card'`, operation: `'create'`, outcome: `'success'` });
 const TERM = `INSERT INTO token_terms (tenant_id, term, created_at, tie)`;
 export const GROUPS = `INSERT INTO token_groups (tenant_id, group_id, slot, type, containers, count) VALUES ($1, $2, 7, 'card', '{/pci/high/}', $3)
   ON CONFLICT (tenant_id, group_id, slot) DO UPDATE SET count = token_groups.count + EXCLUDED.count`;
@@ -13,7 +16,7 @@ export const ONE = {
   terms: { name: 'terms', text: `${TERM} VALUES ($1, $2, $4, $5), ($1, $3, $4, $5)` },
   log: {
     name: 'log',
-    text: `${LOG} VALUES ($1, $2, $3, 'application', $1, 'card', $4, 'create', 'Token created', 'success', $4)`,
+    text: `${LOG} VALUES ($1, $2, $3, 'application', $1, 'card', $4, 'create', 'Token created', 'success', $4, ${KIND})`,
   },
 };
 
@@ -29,7 +32,7 @@ export const MANY = {
   },
   log: {
     name: 'logs',
-    text: `${LOG} SELECT $1, $2, log_id, 'application', $1, 'card', id, 'create', 'Token created', 'success', id
+    text: `${LOG} SELECT $1, $2, log_id, 'application', $1, 'card', id, 'create', 'Token created', 'success', id, ${KIND}
            FROM unnest($3::uuid[], $4::text[]) AS given (log_id, id)`,
   },
 };

@@ -74,10 +74,9 @@ const SEARCHES = 60;
 const SEARCH_LIMIT = 50;
 const TIMEOUT_MS = 15_000;
 
-/** One address asks one node for more than its limit, and is refused. */
+/** One address asks one node for more than its limit, and is refused. Without a good key, so that a busy database has no part in it. */
 async function checkLimited(round: Round): Promise<void> {
   const node = round.random.pick(round.cluster.nodes);
-  const [tenant] = round.cluster.tenants;
   const address = `10.8.${round.random.between(0, 250)}.${round.random.between(0, 250)}`;
   const endings = await Promise.all(
     Array.from({ length: SEARCHES }, () =>
@@ -85,7 +84,7 @@ async function checkLimited(round: Round): Promise<void> {
         port: node.port,
         method: 'POST',
         path: '/tokens/search',
-        key: tenant?.tokenKey ?? '',
+        key: '',
         trace: 'over-the-limit',
         body: { query: 'id:nobody' },
         headers: { 'X-Forwarded-For': address },
@@ -94,7 +93,7 @@ async function checkLimited(round: Round): Promise<void> {
     ),
   );
   const statuses = endings.map((ending) => (ending.kind === 'answered' ? ending.status : 0));
-  const passed = statuses.filter((status) => status === 200).length;
+  const passed = statuses.filter((status) => status === 401).length;
   const refused = statuses.filter((status) => status === 429).length;
   if (passed + refused !== SEARCHES) round.violate(`searches without Redis were answered ${[...new Set(statuses)]}`);
   if (passed > SEARCH_LIMIT) round.violate(`${passed} searches passed where ${SEARCH_LIMIT} may`);

@@ -7,6 +7,7 @@ import type { Value } from '../storage/statement.js';
 import { statement } from '../storage/statement.js';
 import type { Act, Entry } from './entry.js';
 import { EVENTS } from './events.js';
+import { KIND_NUMBER } from './kind.js';
 
 interface LogInsert {
   readonly tenantId: string;
@@ -18,9 +19,9 @@ const INSERT_LOGS = bulkWrite<LogInsert>(
   statement(
     'insert_logs',
     `INSERT INTO logs (tenant_id, created_at, id, actor_type, actor_id, entity_type, entity_id, operation, message,
-                       outcome, source_address, trace_id)
+                       outcome, source_address, trace_id, kind)
      SELECT tenant_id, created_at, id, actor_type, actor_id, entity_type, entity_id, operation, message, outcome,
-            source_address, trace_id
+            source_address, trace_id, ${KIND_NUMBER}
      FROM unnest($1::uuid[], $2::timestamptz[], $3::uuid[], $4::text[], $5::uuid[], $6::text[], $7::text[], $8::text[],
                  $9::text[], $10::text[], $11::text[], $12::text[])
        AS given (tenant_id, created_at, id, actor_type, actor_id, entity_type, entity_id, operation, message, outcome,

@@ -11,6 +11,7 @@ import { statement } from '../../storage/statement.js';
 import type { TestDatabase } from '../../testing/test-database.js';
 import { createTestDatabase } from '../../testing/test-database.js';
 import type { LogFilter } from './filters/filter.js';
+import { insertOf } from './filters/plan-fixture.js';
 import { listLogs } from './queries.js';
 
 const ROWS = 20_000;
@@ -38,9 +39,9 @@ describe('a page of the log', () => {
       tenantId,
     ]);
     await db.owner.query(
-      `INSERT INTO logs (tenant_id, created_at, id, entity_type, entity_id, operation, message, outcome)
-       SELECT $1, $2::timestamptz - n * interval '10 milliseconds', gen_random_uuid(), 'token', 'one', 'read', 'm', 'success'
-       FROM generate_series(1, $3::int) AS n`,
+      insertOf(`SELECT $1::uuid AS tenant_id, $2::timestamptz - n * interval '10 milliseconds' AS created_at,
+         gen_random_uuid() AS id, NULL AS actor_type, NULL::uuid AS actor_id, 'token' AS entity_type, 'one' AS entity_id,
+         'read' AS operation, 'm' AS message, 'success' AS outcome FROM generate_series(1, $3::int) AS n`),
       [tenantId, new Date(newestMs), ROWS],
     );
     await db.owner.query('ANALYZE logs');

@@ -4,7 +4,7 @@ import type { Statement, Value } from '../../storage/statement.js';
 import { statement } from '../../storage/statement.js';
 import type { LogFilter } from './filters/filter.js';
 import { isByTimeAlone, startOfMonth } from './filters/filter.js';
-import { IN_TIME, kindsOf } from './filters/kind-queries.js';
+import { kindsOf } from './filters/kind-queries.js';
 
 export interface LogRow {
   readonly tenant_id: string;
@@ -93,36 +93,32 @@ function timesOf(tx: TenantTx, { startMs, endMs, after }: LogFilter) {
   return { letters, sql: parts.join(' AND '), values };
 }
 
-/** Places first, and then the entries that stand there: what another kind pushes off the page is never more than its place. */
 async function listByKind(tx: TenantTx, filter: LogFilter, limit: number, offset: number): Promise<LogRow[]> {
-  const { shape, sql, entriesSql, newestSql, values } = kindsOf(tx, filter);
+  const { shape, sql, newestSql, values } = kindsOf(tx, filter);
   const [limitAt, offsetAt] = [`$${values.length + 1}::bigint`, `$${values.length + 2}::bigint`];
-  // Those that are skipped are as many as there are pages; of each kind no more than it has must be read for them.
-  const isAtTop = offset === 0 && newestSql !== undefined;
-  const places = isAtTop
-    ? newestSql(`${limitAt} + ${offsetAt}`)
-    : `SELECT created_at, id FROM logs WHERE ${entriesSql} ${ORDER} LIMIT ${limitAt} + ${offsetAt}`;
-  const list = statement<LogRow>(
-    `list_logs_by_kind_${shape}${isAtTop ? '' : '_skipping'}`,
-    `${sql}
-     SELECT ${of('entry', COLUMN_NAMES)} FROM (
-       SELECT found.created_at, found.id FROM kinds CROSS JOIN LATERAL (${places}) AS found
-       ${ORDER} LIMIT ${limitAt} OFFSET ${offsetAt}) AS place
-     CROSS JOIN LATERAL (
-       SELECT ${COLUMNS} FROM logs
-       WHERE tenant_id = $1 AND created_at = place.created_at AND id = place.id AND ${IN_TIME} LIMIT 1) AS entry
-     ORDER BY place.created_at DESC, place.id DESC`,
-  );
+  const found = (columns: readonly string[]) =>
+    `SELECT ${of('found', columns)} FROM kinds
+     CROSS JOIN LATERAL (${newestSql(columns.join(', '), `${limitAt} + ${offsetAt}`)}) AS found
+     ${ORDER} LIMIT ${limitAt} OFFSET ${offsetAt}`;
+  // Of what is skipped only the places are sorted. Each entry is then the first one down the primary key.
+  const list =
+    offset === 0
+      ? statement<LogRow>(`list_logs_by_kind_${shape}`, `${sql} ${found(COLUMN_NAMES)}`)
+      : statement<LogRow>(
+          `list_logs_by_kind_${shape}_skipping`,
+          `${sql} SELECT ${of('entry', COLUMN_NAMES)} FROM (${found(['created_at', 'id'])}) AS place
+           CROSS JOIN LATERAL (
+             SELECT ${COLUMNS} FROM logs WHERE tenant_id = $1 AND created_at >= place.created_at
+               AND created_at <= place.created_at AND (created_at, id) <= (place.created_at, place.id)
+             ${ORDER} LIMIT 1) AS entry
+           ORDER BY place.created_at DESC, place.id DESC`,
+        );
   return byIndex(tx, list, [...values, limit, offset]);
 }
 
 async function countByKind(tx: TenantTx, filter: LogFilter): Promise<number> {
-  const { shape, sql, entriesSql, values } = kindsOf(tx, filter);
-  const count = statement<Total>(
-    `count_logs_by_kind_${shape}`,
-    `${sql} SELECT coalesce(sum(found.number), 0) AS total FROM kinds CROSS JOIN LATERAL (
-       SELECT count(*) AS number FROM logs WHERE ${entriesSql}) AS found`,
-  );
+  const { shape, sql, countSql, values } = kindsOf(tx, filter);
+  const count = statement<Total>(`count_logs_by_kind_${shape}`, `${sql}${countSql}`);
   const [row] = await byIndex(tx, count, values);
   return Number(row?.total ?? 0);
 }

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
+import { kindNumber } from '../../../audit/kind.js';
 import { newId } from '../../../kernel/ids.js';
 import { createFakeClock } from '../../../testing/fake-clock.js';
 import type { TestApp, TestTenant } from '../../../testing/test-app.js';
@@ -51,7 +52,7 @@ describe('GET /logs by actor, operation and outcome', () => {
   });
   after(() => app.close());
 
-  /** Entries of many kinds over three months, many of one millisecond; some without an actor. */
+  /** Entries of many kinds over three months, many of one millisecond; some without an actor, some without a number. */
   async function seed(tenantId: string): Promise<void> {
     const kinds = Array.from({ length: 400 }, (_, n) => ({
       at: new Date(NOON_MS - Math.floor(n / 4) * ((60 * DAY_MS) / 100)),
@@ -60,13 +61,15 @@ describe('GET /logs by actor, operation and outcome', () => {
       entity: ['e1', 'e2', 'e3', `own-${n}`][Math.floor(n / 3) % 4],
       operation: ['read', 'read', 'update', 'create', 'delete', 'read', 'search'][n % 7],
       outcome: ['success', 'success', 'failure', 'success'][Math.floor(n / 7) % 4],
+      numbered: n % 11 !== 0,
     }));
     await app.db.owner.query(`SELECT ensure_log_partitions($1, 4)`, [new Date(NOON_MS - 65 * DAY_MS)]);
     await app.db.owner.query('DELETE FROM logs WHERE tenant_id = $1', [tenantId]);
     await app.db.owner.query(
-      `INSERT INTO logs (tenant_id, created_at, id, actor_type, actor_id, entity_type, entity_id, operation, message, outcome)
-       SELECT $1, at, gen_random_uuid(), CASE WHEN actor IS NULL THEN NULL ELSE 'application' END, actor, type, entity, operation, 'm', outcome
-       FROM jsonb_to_recordset($2::jsonb) AS given (at timestamptz, actor uuid, type text, entity text, operation text, outcome text)`,
+      `INSERT INTO logs (tenant_id, created_at, id, actor_type, actor_id, entity_type, entity_id, operation, message, outcome, kind)
+       SELECT $1, at, gen_random_uuid(), CASE WHEN actor IS NULL THEN NULL ELSE 'application' END, actor, type, entity, operation, 'm', outcome,
+         CASE WHEN numbered THEN ${kindNumber({ entity_type: 'type', operation: 'operation', outcome: 'outcome' })} ELSE 0 END
+       FROM jsonb_to_recordset($2::jsonb) AS given (at timestamptz, actor uuid, type text, entity text, operation text, outcome text, numbered boolean)`,
       [tenantId, JSON.stringify(kinds)],
     );
   }
