@@ -56,75 +56,30 @@ interface Half {
 
 /** A way to a server on loopback that loses, delays and breaks what it is told to. */
 export async function startTcpProxy(firstTargetPort: number): Promise<TcpProxy> {
-  let targetPort = firstTargetPort;
   const port = await freePort();
-  const links = new Set<Link>();
-  const ways: Record<Direction, Half> = { up: openHalf(), down: openHalf() };
-  let hook: Hook | undefined;
-  let nextId = 1;
-
-  function connectThrough(client: Socket): void {
-    const upstream = createConnection({ port: targetPort, host: '127.0.0.1', allowHalfOpen: true });
-    const seen = { up: 0, down: 0 };
-    let isOver = false;
-    const link: Link = {
-      id: nextId,
-      seen,
-      reset() {
-        isOver = true;
-        links.delete(link);
-        for (const socket of [client, upstream]) breakOff(socket);
-      },
-    };
-    nextId += 1;
-    links.add(link);
-    const isDeaf = { up: false, down: false };
-
-    function carry(direction: Direction, from: Socket, to: Socket): void {
-      let sent: Promise<void> = Promise.resolve();
-      const inOrder = (act: () => void): void => {
-        const atMs = performance.now();
-        sent = sent.then(() => delay(ways[direction], atMs)).then(() => void (isOver || act()));
-      };
-      from.on('data', (chunk: Buffer) => {
-        if (isDeaf[direction]) return;
-        const fate = hook?.(link, direction, chunk) ?? 'pass';
-        seen[direction] += chunk.length;
-        if (fate === 'pass') return inOrder(() => void to.write(chunk));
-        isDeaf[direction] = true;
-        if (fate.after === 'silence') isDeaf[direction === 'up' ? 'down' : 'up'] = true;
-        // What was let through has to leave before the connection breaks, or it would be lost with it.
-        const finish = (): void => (fate.after === 'reset' ? link.reset() : undefined);
-        inOrder(() => void (fate.deliver > 0 ? to.write(chunk.subarray(0, fate.deliver), finish) : finish()));
-      });
-      from.on('end', () => inOrder(() => void (isDeaf[direction] || to.end())));
-      from.on('error', () => inOrder(() => void to.destroy()));
-      from.on('close', () =>
-        inOrder(() => {
-          to.destroy();
-          links.delete(link);
-        }),
-      );
-    }
-    carry('up', client, upstream);
-    carry('down', upstream, client);
-  }
-
-  let server = await listen(port, connectThrough);
+  const road: Road = {
+    targetPort: firstTargetPort,
+    links: new Set(),
+    ways: { up: openHalf(), down: openHalf() },
+    hook: undefined,
+    nextId: 1,
+  };
+  const take = (client: Socket): void => connectThrough(road, client);
+  let server = await listen(port, take);
 
   const proxy: TcpProxy = {
     port,
     setWeather(weather, direction) {
-      for (const way of direction ? [ways[direction]] : [ways.up, ways.down]) change(way, weather);
+      for (const way of direction ? [road.ways[direction]] : [road.ways.up, road.ways.down]) change(way, weather);
     },
     setHook(next) {
-      hook = next;
+      road.hook = next;
     },
-    leadTo(port) {
-      targetPort = port;
+    leadTo(targetPort) {
+      road.targetPort = targetPort;
     },
     resetAll() {
-      for (const link of [...links]) link.reset();
+      for (const link of [...road.links]) link.reset();
     },
     async refuse() {
       const closed = new Promise((resolve) => server.close(resolve));
@@ -132,15 +87,71 @@ export async function startTcpProxy(firstTargetPort: number): Promise<TcpProxy> 
       await closed;
     },
     async accept() {
-      if (!server.listening) server = await listen(port, connectThrough);
+      if (!server.listening) server = await listen(port, take);
     },
-    connections: () => links.size,
+    connections: () => road.links.size,
     async close() {
       proxy.setWeather({ kind: 'pass' });
       if (server.listening) await proxy.refuse();
     },
   };
   return proxy;
+}
+
+/** What all connections through one proxy share. */
+interface Road {
+  targetPort: number;
+  readonly links: Set<Link>;
+  readonly ways: Readonly<Record<Direction, Half>>;
+  hook: Hook | undefined;
+  nextId: number;
+}
+
+function connectThrough(road: Road, client: Socket): void {
+  const upstream = createConnection({ port: road.targetPort, host: '127.0.0.1', allowHalfOpen: true });
+  const seen = { up: 0, down: 0 };
+  const isDeaf = { up: false, down: false };
+  let isOver = false;
+  const link: Link = {
+    id: road.nextId,
+    seen,
+    reset() {
+      isOver = true;
+      road.links.delete(link);
+      for (const socket of [client, upstream]) breakOff(socket);
+    },
+  };
+  road.nextId += 1;
+  road.links.add(link);
+
+  function carry(direction: Direction, from: Socket, to: Socket): void {
+    let sent: Promise<void> = Promise.resolve();
+    const inOrder = (act: () => void): void => {
+      const atMs = performance.now();
+      sent = sent.then(() => delay(road.ways[direction], atMs)).then(() => void (isOver || act()));
+    };
+    from.on('data', (chunk: Buffer) => {
+      if (isDeaf[direction]) return;
+      const fate = road.hook?.(link, direction, chunk) ?? 'pass';
+      seen[direction] += chunk.length;
+      if (fate === 'pass') return inOrder(() => void to.write(chunk));
+      isDeaf[direction] = true;
+      if (fate.after === 'silence') isDeaf[direction === 'up' ? 'down' : 'up'] = true;
+      // What was let through has to leave before the connection breaks, or it would be lost with it.
+      const finish = (): void => (fate.after === 'reset' ? link.reset() : undefined);
+      inOrder(() => void (fate.deliver > 0 ? to.write(chunk.subarray(0, fate.deliver), finish) : finish()));
+    });
+    from.on('end', () => inOrder(() => void (isDeaf[direction] || to.end())));
+    from.on('error', () => inOrder(() => void to.destroy()));
+    from.on('close', () =>
+      inOrder(() => {
+        to.destroy();
+        road.links.delete(link);
+      }),
+    );
+  }
+  carry('up', client, upstream);
+  carry('down', upstream, client);
 }
 
 /** A socket that is half closed or not open yet has nobody to send a reset to; asking for one keeps the process from ending. */

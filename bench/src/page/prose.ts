@@ -10,6 +10,7 @@ npm run bench                        # everything, about half an hour; rewrites 
 npm run bench -- --only vault        # one part; the others keep their last figures. Several: --only vault,logs
 npm run bench -- --rounds 9          # five unless told
 npm run bench -- --only builds --against ../earlier   # processor time a request, this build against another; nine rounds
+npm run bench -- --compare FILE      # beside the raw figures of an earlier run; a run leaves them in bench/results/latest.json
 npm run bench -- --quick             # rough figures, printed and not written unless --write is given
 \`\`\`
 

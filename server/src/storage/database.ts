@@ -6,11 +6,10 @@ import { DEFAULT_TIME_BOUNDS } from './connection.js';
 import { answerIn, isAftermath, mayBeOneCallers } from './faults.js';
 import type { Member, Work } from './group-commit.js';
 import { GroupCommit, MemberFailure } from './group-commit.js';
-import type { ConnectionPool } from './pool.js';
-import { createPool, serversOf } from './pool.js';
+import { ConnectionPool, serversOf } from './pool.js';
 import { createReadTurns } from './read-turns.js';
-import type { ReadOn, ReplicaFigures, ReplicaReads, ReplicaTarget } from './replica.js';
-import { createReplicaReads } from './replica.js';
+import type { ReadOn, ReplicaFigures, ReplicaTarget } from './replica.js';
+import { ReplicaReads } from './replica.js';
 import type { PurgeTx, RetentionTx, SystemTx, TenantTx, Tx } from './scope.js';
 import { createSharedReads } from './shared-reads.js';
 import type { Scope } from './transactions.js';
@@ -94,8 +93,8 @@ export function createDatabase(options: DatabaseOptions): Database {
   const bounds = options.bounds ?? DEFAULT_TIME_BOUNDS;
   const { clock, connections = DEFAULT_CONNECTIONS, isPrepared = true, laneBase = 0 } = options;
   const servers = serversOf(options.target, bounds);
-  const readers = createPool(options.target, bounds, connections.readMax, servers);
-  const writers = createPool(options.target, bounds, connections.writeMax, servers);
+  const readers = new ConnectionPool(options.target, bounds, connections.readMax, servers);
+  const writers = new ConnectionPool(options.target, bounds, connections.writeMax, servers);
   const transactions = new Transactions(bounds, isPrepared);
   const groupCommit = new GroupCommit({
     runBatch: (members, lane) => runBatch(transactions, writers, members, laneBase + lane),
@@ -116,8 +115,7 @@ export function createDatabase(options: DatabaseOptions): Database {
       prepare,
     });
   const { replica: target } = options;
-  const replica =
-    target && createReplicaReads({ replica: target, primary: readers, isPrepared, bounds, clock, readOn });
+  const replica = target && new ReplicaReads({ replica: target, primary: readers, isPrepared, bounds, clock, readOn });
   return {
     ...readsOf(transactions, readers, options, readOn, replica),
     ...changesOf(transactions, readers),

@@ -1,6 +1,5 @@
 import type { Clock } from '../kernel/clock.js';
-import type { TenantTurns } from './tenant-turns.js';
-import { createTenantTurns } from './tenant-turns.js';
+import { TenantTurns } from './tenant-turns.js';
 
 export interface ReadTurnsOptions {
   readonly clock: Clock;
@@ -49,20 +48,20 @@ export function createReadTurns({ clock, readMax, sparedForShared }: ReadTurnsOp
   const byKeyOfTenant = part(BY_KEY_TENANT_PART, 2);
   const identities = part(IDENTITIES_PART, 1);
   return {
-    pages: createTenantTurns({
+    pages: new TenantTurns({
       ...common,
       // One is left for reads and look-ups by key.
       placesMax: Math.max(1, readMax - sparedForShared - 1),
       placesOfTenantMax: part(TENANT_PART, 1),
       placesOfSlowMax: part(SLOW_TENANT_PART, 1),
     }),
-    byKey: createTenantTurns({
+    byKey: new TenantTurns({
       ...common,
       placesMax: part(BY_KEY_PART, 2),
       placesOfTenantMax: byKeyOfTenant,
       placesOfSlowMax: byKeyOfTenant,
     }),
-    identities: createTenantTurns({
+    identities: new TenantTurns({
       ...common,
       placesMax: identities,
       placesOfTenantMax: identities,

@@ -16,11 +16,6 @@ export interface TenantTurnsOptions {
   readonly waitMaxMs: number;
 }
 
-export interface TenantTurns {
-  /** Runs the work when the tenant has a place for it; rejects with 503 what would have to wait for too long. */
-  run<T>(tenantId: string, work: () => Promise<T>): Promise<T>;
-}
-
 interface Waiter extends OfTenant {
   readonly enter: () => void;
 }
@@ -30,73 +25,98 @@ interface Waiter extends OfTenant {
  * some free, and where all are taken tenants are served in turn. Places are not all there is to share: whoever searches without
  * an index keeps a processor busy with each, and gets fewer. What is over in no time does not pass here.
  */
-export function createTenantTurns(options: TenantTurnsOptions): TenantTurns {
-  const { clock, placesMax, waitingOfTenantMax, waitMaxMs } = options;
-  const held = new Map<string, number>();
+export class TenantTurns {
+  readonly #options: TenantTurnsOptions;
+  readonly #held = new Map<string, number>();
   /** In the order in which the tenants are served next. */
-  const waiting = new Map<string, Set<Waiter>>();
+  readonly #waiting = new Map<string, Set<Waiter>>();
   /** When it is forgotten that a tenant was slow, the first to be forgotten first. */
-  const slowUntilMs = new Map<string, number>();
-  let places = 0;
+  readonly #slowUntilMs = new Map<string, number>();
+  #places = 0;
 
-  const shareOf = (tenantId: string) =>
-    slowUntilMs.size > 0 && slowUntilMs.has(tenantId) ? options.placesOfSlowMax : options.placesOfTenantMax;
-  const isFree = (tenantId: string) => places < placesMax && (held.get(tenantId) ?? 0) < shareOf(tenantId);
+  constructor(options: TenantTurnsOptions) {
+    this.#options = options;
+  }
 
-  function remember(tenantId: string, tookMs: number, nowMs: number): void {
-    for (const [slow, untilMs] of slowUntilMs) {
-      if (untilMs > nowMs) break;
-      slowUntilMs.delete(slow);
+  /** Runs the work when the tenant has a place for it; rejects with 503 what would have to wait for too long. */
+  async run<T>(tenantId: string, work: () => Promise<T>): Promise<T> {
+    // Whoever comes now goes behind those of its tenant that wait already.
+    if (this.#isFree(tenantId) && !this.#waiting.has(tenantId)) this.#take(tenantId);
+    else await this.#wait(tenantId);
+    const { clock } = this.#options;
+    const startedMs = clock.monotonicMs();
+    try {
+      return await work();
+    } finally {
+      const nowMs = clock.monotonicMs();
+      this.#remember(tenantId, nowMs - startedMs, nowMs);
+      this.#leave(tenantId);
     }
-    if (tookMs < options.slowMs) return;
-    slowUntilMs.delete(tenantId);
-    slowUntilMs.set(tenantId, nowMs + options.slowForMs);
   }
 
-  function take(tenantId: string): void {
-    places += 1;
-    held.set(tenantId, (held.get(tenantId) ?? 0) + 1);
+  #isFree(tenantId: string): boolean {
+    return this.#places < this.#options.placesMax && (this.#held.get(tenantId) ?? 0) < this.#shareOf(tenantId);
   }
 
-  function leave(tenantId: string): void {
-    places -= 1;
-    const left = (held.get(tenantId) ?? 0) - 1;
-    if (left > 0) held.set(tenantId, left);
-    else held.delete(tenantId);
-    if (waiting.size > 0) callNext();
+  #shareOf(tenantId: string): number {
+    const isSlow = this.#slowUntilMs.size > 0 && this.#slowUntilMs.has(tenantId);
+    return isSlow ? this.#options.placesOfSlowMax : this.#options.placesOfTenantMax;
   }
 
-  function callNext(): void {
-    for (const [tenantId, waiters] of waiting) {
-      if (places === placesMax) return;
+  #remember(tenantId: string, tookMs: number, nowMs: number): void {
+    for (const [slow, untilMs] of this.#slowUntilMs) {
+      if (untilMs > nowMs) break;
+      this.#slowUntilMs.delete(slow);
+    }
+    if (tookMs < this.#options.slowMs) return;
+    this.#slowUntilMs.delete(tenantId);
+    this.#slowUntilMs.set(tenantId, nowMs + this.#options.slowForMs);
+  }
+
+  #take(tenantId: string): void {
+    this.#places += 1;
+    this.#held.set(tenantId, (this.#held.get(tenantId) ?? 0) + 1);
+  }
+
+  #leave(tenantId: string): void {
+    this.#places -= 1;
+    const left = (this.#held.get(tenantId) ?? 0) - 1;
+    if (left > 0) this.#held.set(tenantId, left);
+    else this.#held.delete(tenantId);
+    if (this.#waiting.size > 0) this.#callNext();
+  }
+
+  #callNext(): void {
+    for (const [tenantId, waiters] of this.#waiting) {
+      if (this.#places === this.#options.placesMax) return;
       const [next] = waiters;
-      if (next === undefined || !isFree(tenantId)) continue;
-      forget(next);
+      if (next === undefined || !this.#isFree(tenantId)) continue;
+      this.#forget(next);
       // Behind the others, who have not been served since. What is set again comes up again here.
-      if (waiting.delete(tenantId)) waiting.set(tenantId, waiters);
-      take(tenantId);
+      if (this.#waiting.delete(tenantId)) this.#waiting.set(tenantId, waiters);
+      this.#take(tenantId);
       next.enter();
     }
   }
 
-  function forget(waiter: Waiter): void {
-    const waiters = waiting.get(waiter.tenantId);
+  #forget(waiter: Waiter): void {
+    const waiters = this.#waiting.get(waiter.tenantId);
     waiters?.delete(waiter);
-    if (waiters?.size === 0) waiting.delete(waiter.tenantId);
+    if (waiters?.size === 0) this.#waiting.delete(waiter.tenantId);
   }
 
   /** Settles when the place is taken. */
-  function wait(tenantId: string): Promise<void> {
+  #wait(tenantId: string): Promise<void> {
     return new Promise((resolve, reject) => {
-      const waiters = waiting.get(tenantId) ?? new Set();
-      if (waiters.size >= waitingOfTenantMax) {
+      const waiters = this.#waiting.get(tenantId) ?? new Set();
+      if (waiters.size >= this.#options.waitingOfTenantMax) {
         reject(overloaded());
         return;
       }
       const late = setTimeout(() => {
-        forget(waiter);
+        this.#forget(waiter);
         reject(overloaded());
-      }, waitMaxMs);
+      }, this.#options.waitMaxMs);
       const waiter: Waiter = {
         tenantId,
         enter() {
@@ -104,25 +124,9 @@ export function createTenantTurns(options: TenantTurnsOptions): TenantTurns {
           resolve();
         },
       };
-      waiting.set(tenantId, waiters.add(waiter));
+      this.#waiting.set(tenantId, waiters.add(waiter));
     });
   }
-
-  return {
-    async run(tenantId, work) {
-      // Whoever comes now goes behind those of its tenant that wait already.
-      if (isFree(tenantId) && !waiting.has(tenantId)) take(tenantId);
-      else await wait(tenantId);
-      const startedMs = clock.monotonicMs();
-      try {
-        return await work();
-      } finally {
-        const nowMs = clock.monotonicMs();
-        remember(tenantId, nowMs - startedMs, nowMs);
-        leave(tenantId);
-      }
-    },
-  };
 }
 
 function overloaded(): AppError {

@@ -19,7 +19,7 @@ const PAGE = 'docs/deploy.md';
 const ROOT = new URL('../../../', import.meta.url);
 const BODY_BYTES_MAX = 1_048_576;
 const ARRIVAL_SECONDS_MAX = 30;
-const PORT = SETTINGS.port.fallback;
+const PORT = SETTINGS.port.default;
 /** Lists of the operator's own, whose entries are Kubernetes' and not the chart's. */
 const FREE_LISTS = /^networkPolicy\.(callers|scrapers)\./;
 

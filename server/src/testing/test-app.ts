@@ -100,13 +100,7 @@ export async function startTestApp(options: TestAppOptions = {}): Promise<TestAp
   ROOT_KEYS.set(db, rootKey);
   const target = options.target?.(db) ?? db.target;
   const logLines: string[] = [];
-  const destination = new Writable({
-    write(chunk, _encoding, done) {
-      logLines.push(String(chunk));
-      done();
-    },
-  });
-  const log = createProcessLog({ level: config.logLevel, destination });
+  const log = createProcessLog({ level: config.logLevel, destination: linesInto(logLines) });
   const replica = options.replica && { target: options.replica, onChange: replicaObserver(log) };
   const database = createDatabase({ target, clock, ...databaseOptions(config), replica });
   const { keyStore } = await openKeyStore(database, { value: rootKey, isProduction: false });
@@ -125,6 +119,30 @@ export async function startTestApp(options: TestAppOptions = {}): Promise<TestAp
   if (!options.isStarting) app.markReady();
   const baseUrl = `http://127.0.0.1:${port}`;
 
+  return {
+    baseUrl,
+    port,
+    call: createCaller(baseUrl),
+    db,
+    database,
+    keyStore,
+    metrics,
+    logLines,
+    ...makersOf(database, keyStore, clock),
+    async close() {
+      await app.close();
+      await database.close();
+      if (!options.beside) await db.drop();
+    },
+  };
+}
+
+/** What tests begin with, made past the API. */
+function makersOf(
+  database: Database,
+  keyStore: KeyStore,
+  clock: Clock,
+): Pick<TestApp, 'makeTenant' | 'makeApplication' | 'makeKey'> {
   const makeApplication: TestApp['makeApplication'] = async (tenantId, type, permissions, rules) => {
     const act = operatorAct(clock.nowMs());
     const { id, key } = await database.write(tenantId, (tx) =>
@@ -135,14 +153,6 @@ export async function startTestApp(options: TestAppOptions = {}): Promise<TestAp
   const makeKey: TestApp['makeKey'] = async (...application) => (await makeApplication(...application)).key;
 
   return {
-    baseUrl,
-    port,
-    call: createCaller(baseUrl),
-    db,
-    database,
-    keyStore,
-    metrics,
-    logLines,
     makeKey,
     makeApplication,
     async makeTenant(name = 'Tenant under test') {
@@ -153,10 +163,14 @@ export async function startTestApp(options: TestAppOptions = {}): Promise<TestAp
       await database.write(id, (tx) => createTenant(tx, keyMaker, act, { name, ownerId, isNewOwner: true }));
       return { id, ownerId, key: await makeKey(id, 'management', permissionsOf('management')) };
     },
-    async close() {
-      await app.close();
-      await database.close();
-      if (!options.beside) await db.drop();
-    },
   };
+}
+
+function linesInto(lines: string[]): Writable {
+  return new Writable({
+    write(chunk, _encoding, done) {
+      lines.push(String(chunk));
+      done();
+    },
+  });
 }

@@ -11,10 +11,15 @@ import {
 } from './schema.js';
 import type { Applications } from './service.js';
 
+const base = { limits: [], tag: 'Applications' } as const;
+const all = { entityId: '*', onDenied: 'application_denied' } as const;
+const one = { entityId: { param: 'id' }, onDenied: 'application_denied' } as const;
+
 export function applicationRoutes(applications: Applications): RouteRecord[] {
-  const base = { limits: [], tag: 'Applications' } as const;
-  const all = { entityId: '*', onDenied: 'application_denied' } as const;
-  const one = { entityId: { param: 'id' }, onDenied: 'application_denied' } as const;
+  return [...collectionRoutes(applications), ...singleRoutes(applications), ...applicationKeyRoutes(applications.keys)];
+}
+
+function collectionRoutes(applications: Applications): RouteRecord[] {
   return [
     defineRoute({
       ...base,
@@ -57,6 +62,11 @@ export function applicationRoutes(applications: Applications): RouteRecord[] {
       audit: { ...all, entityId: 'application', onRead: 'application_retrieved' },
       handle: ({ principal, act }) => applications.get(principal.tenantId, principal.applicationId, act.atMs),
     }),
+  ];
+}
+
+function singleRoutes(applications: Applications): RouteRecord[] {
+  return [
     defineRoute({
       ...base,
       method: 'GET',
@@ -94,7 +104,6 @@ export function applicationRoutes(applications: Applications): RouteRecord[] {
       audit: one,
       handle: ({ principal, act, params }) => applications.delete(principal.tenantId, act, params.id),
     }),
-    ...applicationKeyRoutes(applications.keys),
   ];
 }
 

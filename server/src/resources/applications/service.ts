@@ -2,15 +2,17 @@ import { generateApiKey } from '../../access/api-key.js';
 import { rulesText } from '../../access/grants.js';
 import type { ApplicationType } from '../../access/permissions.js';
 import type { Act } from '../../audit/entry.js';
+import type { SystemKeys } from '../../crypto/system-keys.js';
 import { validationFailed } from '../../kernel/errors.js';
 import { isUuid } from '../../kernel/ids.js';
 import { announce } from '../../storage/changes.js';
+import type { TenantTx } from '../../storage/scope.js';
 import { endSessionsOfApplication } from './keys/end.js';
 import { listApiKeys } from './keys/queries.js';
 import type { KeyCalls } from './keys/service.js';
 import { createKeyCalls } from './keys/service.js';
 import { applicationBodyOf, shownApplicationOf } from './making/body.js';
-import type { ChangesOptions } from './making/changes.js';
+import type { Changes, ChangesOptions, Outcome } from './making/changes.js';
 import { conclude, createChanges, idOf, noSuchApplication, shownRights } from './making/changes.js';
 import { sealed, storeApplication, storeKey } from './making/create.js';
 import { checkTimedRights } from './making/definition.js';
@@ -44,30 +46,16 @@ export interface Applications {
 const PAGE_SIZE_DEFAULT = 20;
 
 export function createApplications(options: ChangesOptions): Applications {
-  const { database, systemKeys } = options;
   const changes = createChanges(options);
-
   return {
-    async create(tenantId, act, input) {
-      const { name, type, create_key: withKey = true } = input;
-      const checked = checkTimedRights(type, input, { nowMs: act.atMs });
-      if ('errors' in checked) throw validationFailed(checked.errors);
-      const created = await database.write(tenantId, async (tx) => {
-        const row = await storeApplication(tx, systemKeys, act, { name, type, ...checked.rights });
-        const key = withKey ? generateApiKey(type) : undefined;
-        if (key) await storeKey(tx, systemKeys, act, row.id, key);
-        await announce(tx, { kind: 'access', tenantId });
-        const body = { ...applicationBodyOf(row), ...(key && { key: key.reveal() }) };
-        await act.keepAnswer?.(tx, body);
-        return { row, body };
-      });
-      options.forgetAccess(tenantId);
-      const { row, body } = created;
-      const story = { event: 'application_created', tenantId, applicationId: row.id, after: shownRights(row) } as const;
-      options.onSecurity(story, act);
-      return body;
-    },
+    ...readsOf(options, changes),
+    ...changesOf(options, changes),
+    keys: createKeyCalls(options, changes),
+  };
+}
 
+function readsOf({ database }: ChangesOptions, changes: Changes): Pick<Applications, 'list' | 'get'> {
+  return {
     async list(tenantId, query, nowMs) {
       const [page, size] = [query.page ?? 1, query.size ?? PAGE_SIZE_DEFAULT];
       // What is no id names nothing, so it narrows the list like an id nobody has.
@@ -95,38 +83,37 @@ export function createApplications(options: ChangesOptions): Applications {
       if (!row) throw noSuchApplication();
       return shownApplicationOf(changes.verify(row), keys);
     },
+  };
+}
+
+function changesOf(options: ChangesOptions, changes: Changes): Pick<Applications, 'create' | 'update' | 'delete'> {
+  const { database, systemKeys } = options;
+  return {
+    async create(tenantId, act, input) {
+      const { name, type, create_key: withKey = true } = input;
+      const checked = checkTimedRights(type, input, { nowMs: act.atMs });
+      if ('errors' in checked) throw validationFailed(checked.errors);
+      const created = await database.write(tenantId, async (tx) => {
+        const row = await storeApplication(tx, systemKeys, act, { name, type, ...checked.rights });
+        const key = withKey ? generateApiKey(type) : undefined;
+        if (key) await storeKey(tx, systemKeys, act, row.id, key);
+        await announce(tx, { kind: 'access', tenantId });
+        const body = { ...applicationBodyOf(row), ...(key && { key: key.reveal() }) };
+        await act.keepAnswer?.(tx, body);
+        return { row, body };
+      });
+      options.forgetAccess(tenantId);
+      const { row, body } = created;
+      const story = { event: 'application_created', tenantId, applicationId: row.id, after: shownRights(row) } as const;
+      options.onSecurity(story, act);
+      return body;
+    },
 
     async update(tenantId, act, given, input) {
       const forAnyType = checkTimedRights(input.type, input, { nowMs: act.atMs });
       if ('errors' in forAnyType) throw validationFailed(forAnyType.errors);
       const id = idOf(given);
-      return changes.run<ShownApplication>(tenantId, id, act, async (tx) => {
-        const found = await lockApplicationById(tx, id, act.atMs);
-        if (!found) return noSuchApplication();
-        const old = changes.verify(found);
-        const type = old.type as ApplicationType; // The column takes no other value.
-        if (input.type !== undefined && input.type !== type) {
-          return validationFailed({ type: ['cannot be changed; make another Application'] });
-        }
-        const checked = checkTimedRights(type, input, { nowMs: act.atMs });
-        if ('errors' in checked) return validationFailed(checked.errors);
-        const { permissions, rules, expiresAt } = checked.rights;
-        const row = sealed(systemKeys, {
-          ...old,
-          name: input.name,
-          permissions,
-          rules: rulesText(rules),
-          expires_at: expiresAt,
-          modified_by: act.actor?.id ?? null,
-          modified_at: new Date(act.atMs),
-        });
-        const [keys] = await Promise.all([listApiKeys(tx, id, act.atMs), updateApplication(tx, row)]);
-        const body = shownApplicationOf(row, keys);
-        await conclude(tx, act, 'application_updated', id, body);
-        const isChanged = !row.mac.equals(old.mac);
-        const story = { event: 'application_updated', before: shownRights(old), after: shownRights(row) } as const;
-        return { body, ...(isChanged && { story: { ...story, applicationId: id } }) };
-      });
+      return changes.run(tenantId, id, act, (tx) => replaceDefinition(tx, systemKeys, changes, act, id, input));
     },
 
     async delete(tenantId, act, given) {
@@ -143,9 +130,42 @@ export function createApplications(options: ChangesOptions): Applications {
       // Each session has its entry. So many at a time that nobody who shares the transaction waits long.
       while (!(await remove()));
     },
-
-    keys: createKeyCalls(options, changes),
   };
+}
+
+async function replaceDefinition(
+  tx: TenantTx,
+  systemKeys: SystemKeys,
+  changes: Changes,
+  act: Act,
+  id: string,
+  input: ApplicationUpdate,
+): Promise<Outcome<ShownApplication>> {
+  const found = await lockApplicationById(tx, id, act.atMs);
+  if (!found) return noSuchApplication();
+  const old = changes.verify(found);
+  const type = old.type as ApplicationType; // The column takes no other value.
+  if (input.type !== undefined && input.type !== type) {
+    return validationFailed({ type: ['cannot be changed; make another Application'] });
+  }
+  const checked = checkTimedRights(type, input, { nowMs: act.atMs });
+  if ('errors' in checked) return validationFailed(checked.errors);
+  const { permissions, rules, expiresAt } = checked.rights;
+  const row = sealed(systemKeys, {
+    ...old,
+    name: input.name,
+    permissions,
+    rules: rulesText(rules),
+    expires_at: expiresAt,
+    modified_by: act.actor?.id ?? null,
+    modified_at: new Date(act.atMs),
+  });
+  const [keys] = await Promise.all([listApiKeys(tx, id, act.atMs), updateApplication(tx, row)]);
+  const body = shownApplicationOf(row, keys);
+  await conclude(tx, act, 'application_updated', id, body);
+  const isChanged = !row.mac.equals(old.mac);
+  const story = { event: 'application_updated', before: shownRights(old), after: shownRights(row) } as const;
+  return { body, ...(isChanged && { story: { ...story, applicationId: id } }) };
 }
 
 function namedKeyOf([id, createdBy, createdAtMs]: ListedApplicationRow['keys'][number]): NamedKeyRow {

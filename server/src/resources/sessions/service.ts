@@ -40,46 +40,20 @@ const AHEAD_MAX_MS = 24 * 3_600_000;
 
 export function createSessions(options: SessionsOptions): Sessions {
   const { database, systemKeys } = options;
-  const nonceHashOf = (nonce: string): Buffer => hashApiKey(systemKeys.apiKeyPepper, `nonce:${nonce}`);
-
   return {
-    async create({ tenantId, applicationId }, act) {
-      return database.write(tenantId, async (tx) => {
-        const [key, nonce] = [generateApiKey('session'), generateNonce()];
-        const row = sealed(systemKeys, tenantId, {
-          id: newId(),
-          hash: hashApiKey(systemKeys.apiKeyPepper, key.reveal()),
-          nonce_hash: nonceHashOf(nonce.reveal()),
-          created_by: applicationId,
-          authorized_by: null,
-          authorized_key: null,
-          permissions: [],
-          rules: NO_RULES,
-          expires_at: new Date(act.atMs + NEW_SESSION_MS),
-        });
-        await insertSession(tx, row, act.atMs);
-        await record(tx, act, { event: 'session_created', entityId: row.id, outcome: 'success' });
-        const body = {
-          id: row.id,
-          session_key: key.reveal(),
-          nonce: nonce.reveal(),
-          expires_at: formatDate(row.expires_at.getTime()),
-        };
-        await act.keepAnswer?.(tx, body);
-        return body;
-      });
-    },
+    create: ({ tenantId, applicationId }, act) =>
+      database.write(tenantId, (tx) => storeSession(tx, systemKeys, act, applicationId)),
 
     async authorize({ tenantId, applicationId, keyId }, act, input) {
       const checked = checkTimedRights('session', input, { nowMs: act.atMs, aheadMaxMs: AHEAD_MAX_MS });
       if ('errors' in checked) throw validationFailed(checked.errors);
       const { permissions, rules, expiresAt } = checked.rights;
-      const nonceHash = nonceHashOf(input.nonce);
+      const nonceHash = nonceHashOf(systemKeys, input.nonce);
       // A refusal is handed back, not thrown: others share the transaction.
       const refusal = await database.write(tenantId, async (tx) => {
         const session = await findSessionByNonce(tx, nonceHash, act.atMs);
         if (!session) return unknownNonce();
-        verify(tenantId, session);
+        verify(options, tenantId, session);
         if (session.authorized_by !== null) return alreadyAuthorized();
         const row = sealed(systemKeys, tenantId, {
           ...session,
@@ -112,24 +86,58 @@ export function createSessions(options: SessionsOptions): Sessions {
       }
     },
   };
+}
 
-  async function endSession(tx: TenantTx, act: Act, id: string, applicationId: string) {
-    const ended = await deleteSession(tx, id, applicationId, act.atMs);
-    if (!ended) return undefined;
-    await Promise.all([
-      record(tx, act, { event: 'session_ended', entityId: id, outcome: 'success' }),
-      // Not for one without rights: whoever has a public key would empty the memory of every process with it.
-      ended.authorized_by !== null && announce(tx, { kind: 'access', tenantId: tx.tenantId }),
-    ]);
-    return ended;
-  }
+async function storeSession(
+  tx: TenantTx,
+  systemKeys: SystemKeys,
+  act: Act,
+  applicationId: string,
+): Promise<SessionBody> {
+  const [key, nonce] = [generateApiKey('session'), generateNonce()];
+  const row = sealed(systemKeys, tx.tenantId, {
+    id: newId(),
+    hash: hashApiKey(systemKeys.apiKeyPepper, key.reveal()),
+    nonce_hash: nonceHashOf(systemKeys, nonce.reveal()),
+    created_by: applicationId,
+    authorized_by: null,
+    authorized_key: null,
+    permissions: [],
+    rules: NO_RULES,
+    expires_at: new Date(act.atMs + NEW_SESSION_MS),
+  });
+  await insertSession(tx, row, act.atMs);
+  await record(tx, act, { event: 'session_created', entityId: row.id, outcome: 'success' });
+  const body = {
+    id: row.id,
+    session_key: key.reveal(),
+    nonce: nonce.reveal(),
+    expires_at: formatDate(row.expires_at.getTime()),
+  };
+  await act.keepAnswer?.(tx, body);
+  return body;
+}
 
-  /** A row pointed at another session by hand must not be given rights, let alone a good seal. */
-  function verify(tenantId: string, session: StoredSession): void {
-    if (isSessionMacValid(systemKeys.rowMac, sealedPartOf(tenantId, session), session.mac)) return;
-    options.onIntegrityFault({ tenantId, applicationId: session.created_by, sessionId: session.id });
-    throw storageUnavailable(new Error('this session was changed outside the product'));
-  }
+async function endSession(tx: TenantTx, act: Act, id: string, applicationId: string): ReturnType<typeof deleteSession> {
+  const ended = await deleteSession(tx, id, applicationId, act.atMs);
+  if (!ended) return undefined;
+  await Promise.all([
+    record(tx, act, { event: 'session_ended', entityId: id, outcome: 'success' }),
+    // Not for one without rights: whoever has a public key would empty the memory of every process with it.
+    ended.authorized_by !== null && announce(tx, { kind: 'access', tenantId: tx.tenantId }),
+  ]);
+  return ended;
+}
+
+/** A row pointed at another session by hand must not be given rights, let alone a good seal. */
+function verify({ systemKeys, onIntegrityFault }: SessionsOptions, tenantId: string, session: StoredSession): void {
+  if (isSessionMacValid(systemKeys.rowMac, sealedPartOf(tenantId, session), session.mac)) return;
+  onIntegrityFault({ tenantId, applicationId: session.created_by, sessionId: session.id });
+  throw storageUnavailable(new Error('this session was changed outside the product'));
+}
+
+function nonceHashOf({ apiKeyPepper }: SystemKeys, nonce: string): Buffer {
+  return hashApiKey(apiKeyPepper, `nonce:${nonce}`);
 }
 
 function sealed({ rowMac }: SystemKeys, tenantId: string, row: Omit<StoredSession, 'mac'>): StoredSession {

@@ -10,9 +10,14 @@ import {
 } from '../schema.js';
 import type { KeyCalls, NewKey } from './service.js';
 
+const base = { limits: [], tag: 'Applications' } as const;
+const audit = { entityId: { param: 'id' }, onDenied: 'application_denied' } as const;
+
 export function applicationKeyRoutes(keys: KeyCalls): RouteRecord[] {
-  const base = { limits: [], tag: 'Applications' } as const;
-  const audit = { entityId: { param: 'id' }, onDenied: 'application_denied' } as const;
+  return [...collectionRoutes(keys), ...singleRoutes(keys)];
+}
+
+function collectionRoutes(keys: KeyCalls): RouteRecord[] {
   return [
     defineRoute({
       ...base,
@@ -58,6 +63,11 @@ export function applicationKeyRoutes(keys: KeyCalls): RouteRecord[] {
       audit,
       handle: ({ principal, act, params }) => keys.add(principal.tenantId, act, params.id),
     }),
+  ];
+}
+
+function singleRoutes(keys: KeyCalls): RouteRecord[] {
+  return [
     defineRoute({
       ...base,
       method: 'GET',

@@ -3,8 +3,9 @@ import type { ApplicationType } from '../../../access/permissions.js';
 import { isKeyMacValid, keyMac } from '../../../access/row-macs.js';
 import type { Act } from '../../../audit/entry.js';
 import { storageUnavailable, validationFailed } from '../../../kernel/errors.js';
+import type { TenantTx } from '../../../storage/scope.js';
 import { applicationBodyOf, keyBodyOf, keyNameOf } from '../making/body.js';
-import type { Changes, ChangesOptions } from '../making/changes.js';
+import type { Changes, ChangesOptions, Outcome } from '../making/changes.js';
 import { conclude, idOf, noSuchApplication, noSuchKey } from '../making/changes.js';
 import { storeKey } from '../making/create.js';
 import { findApplicationById, lockApplicationById } from '../queries.js';
@@ -48,8 +49,10 @@ export interface NewKey extends NewApplicationKeyBody {
 const KEYS_MAX = 10;
 
 export function createKeyCalls(options: ChangesOptions, changes: Changes): KeyCalls {
-  const { database, systemKeys } = options;
+  return { ...readsOf(options), ...changesOf(options, changes) };
+}
 
+function readsOf({ database }: ChangesOptions): Pick<KeyCalls, 'list' | 'get'> {
   async function listAll(tenantId: string, given: string | undefined, nowMs: number): Promise<ApplicationKeyBody[]> {
     const id = idOf(given);
     const [application, keys] = await database.read(tenantId, (tx) =>
@@ -59,48 +62,28 @@ export function createKeyCalls(options: ChangesOptions, changes: Changes): KeyCa
     return keys.map(keyBodyOf);
   }
 
-  /** The key with its new end. One that was altered in the database must not get a good seal in passing. */
-  function limited(tenantId: string, applicationId: string, row: ApiKeyRow, endMs: number): ApiKeyRow {
-    const key = { hash: row.hash, tenantId, applicationId, id: row.id };
-    if (!isKeyMacValid(systemKeys.rowMac, { ...key, expiresAt: row.expires_at }, row.mac)) {
-      options.onIntegrityFault({ tenantId, applicationId });
-      throw storageUnavailable(new Error('a key of this application was changed outside the product'));
-    }
-    const expiresAt = new Date(Math.min(endMs, row.expires_at?.getTime() ?? endMs));
-    return { ...row, expires_at: expiresAt, mac: keyMac(systemKeys.rowMac, { ...key, expiresAt }) };
-  }
+  return {
+    async list(tenantId, id, query, nowMs) {
+      // What is no id names no key, so it narrows the list like an id nobody has.
+      const ids = query.id && new Set(query.id.map((given) => given.toLowerCase()));
+      return (await listAll(tenantId, id, nowMs)).filter((key) => ids === undefined || ids.has(key.id));
+    },
 
+    async get(tenantId, id, given, nowMs) {
+      const keys = await listAll(tenantId, id, nowMs);
+      const key = keys.find((candidate) => candidate.id === given?.toLowerCase());
+      if (!key) throw noSuchKey();
+      return key;
+    },
+  };
+}
+
+function changesOf(options: ChangesOptions, changes: Changes): Pick<KeyCalls, 'regenerate' | 'add' | 'revoke'> {
+  const { systemKeys } = options;
   return {
     async regenerate(tenantId, act, given, { overlap_seconds: overlapSeconds = 0 }) {
       const id = idOf(given);
-      return changes.run<ApplicationWithKeyBody>(tenantId, id, act, async (tx) => {
-        const found = await lockApplicationById(tx, id, act.atMs);
-        if (!found) return noSuchApplication();
-        const application = changes.verify(found);
-        const [earlier, dead] = await Promise.all([listApiKeys(tx, id, act.atMs), listDeadApiKeys(tx, id, act.atMs)]);
-        const isOverlap = overlapSeconds > 0;
-        if (isOverlap && earlier.length >= KEYS_MAX) {
-          const message = `would leave more than ${KEYS_MAX} keys; revoke some, or let the earlier ones stop at once`;
-          return validationFailed({ overlap_seconds: [message] });
-        }
-        const kept = isOverlap
-          ? earlier.map((row) => limited(tenantId, id, row, act.atMs + overlapSeconds * 1_000))
-          : [];
-        for (const row of kept) await limitApiKey(tx, id, row);
-        const ended = await endKeys(tx, systemKeys, act, id, isOverlap ? dead : [...earlier, ...dead]);
-        // Also what no list showed, because somebody put more rows there than a list holds.
-        await deleteOtherApiKeys(
-          tx,
-          id,
-          [...kept, ...ended].map(({ hash }) => hash),
-        );
-        await endSessionsWithoutKey(tx, act, id);
-        const key = generateApiKey(application.type as ApplicationType); // The column takes no other value.
-        const { id: keyId } = await storeKey(tx, systemKeys, act, id, key);
-        const body = { ...applicationBodyOf(application), key: key.reveal() };
-        await conclude(tx, act, 'application_key_regenerated', id, body);
-        return { body, story: { event: 'application_key_regenerated', applicationId: id, keyId } };
-      });
+      return changes.run(tenantId, id, act, (tx) => replaceKeys(tx, options, changes, act, id, overlapSeconds));
     },
 
     async add(tenantId, act, given) {
@@ -121,19 +104,6 @@ export function createKeyCalls(options: ChangesOptions, changes: Changes): KeyCa
       });
     },
 
-    async list(tenantId, id, query, nowMs) {
-      // What is no id names no key, so it narrows the list like an id nobody has.
-      const ids = query.id && new Set(query.id.map((given) => given.toLowerCase()));
-      return (await listAll(tenantId, id, nowMs)).filter((key) => ids === undefined || ids.has(key.id));
-    },
-
-    async get(tenantId, id, given, nowMs) {
-      const keys = await listAll(tenantId, id, nowMs);
-      const key = keys.find((candidate) => candidate.id === given?.toLowerCase());
-      if (!key) throw noSuchKey();
-      return key;
-    },
-
     async revoke(tenantId, act, given, givenKey) {
       const id = idOf(given);
       return changes.run<void>(tenantId, id, act, async (tx) => {
@@ -147,4 +117,58 @@ export function createKeyCalls(options: ChangesOptions, changes: Changes): KeyCa
       });
     },
   };
+}
+
+/** A new key; the earlier ones end now, or after the overlap. */
+async function replaceKeys(
+  tx: TenantTx,
+  options: ChangesOptions,
+  changes: Changes,
+  act: Act,
+  id: string,
+  overlapSeconds: number,
+): Promise<Outcome<ApplicationWithKeyBody>> {
+  const { systemKeys } = options;
+  const found = await lockApplicationById(tx, id, act.atMs);
+  if (!found) return noSuchApplication();
+  const application = changes.verify(found);
+  const [earlier, dead] = await Promise.all([listApiKeys(tx, id, act.atMs), listDeadApiKeys(tx, id, act.atMs)]);
+  const isOverlap = overlapSeconds > 0;
+  if (isOverlap && earlier.length >= KEYS_MAX) {
+    const message = `would leave more than ${KEYS_MAX} keys; revoke some, or let the earlier ones stop at once`;
+    return validationFailed({ overlap_seconds: [message] });
+  }
+  const endMs = act.atMs + overlapSeconds * 1_000;
+  const kept = isOverlap ? earlier.map((row) => limited(options, tx.tenantId, id, row, endMs)) : [];
+  for (const row of kept) await limitApiKey(tx, id, row);
+  const ended = await endKeys(tx, systemKeys, act, id, isOverlap ? dead : [...earlier, ...dead]);
+  // Also what no list showed, because somebody put more rows there than a list holds.
+  await deleteOtherApiKeys(
+    tx,
+    id,
+    [...kept, ...ended].map(({ hash }) => hash),
+  );
+  await endSessionsWithoutKey(tx, act, id);
+  const key = generateApiKey(application.type as ApplicationType); // The column takes no other value.
+  const { id: keyId } = await storeKey(tx, systemKeys, act, id, key);
+  const body = { ...applicationBodyOf(application), key: key.reveal() };
+  await conclude(tx, act, 'application_key_regenerated', id, body);
+  return { body, story: { event: 'application_key_regenerated', applicationId: id, keyId } };
+}
+
+/** The key with its new end. One that was altered in the database must not get a good seal in passing. */
+function limited(
+  { systemKeys, onIntegrityFault }: ChangesOptions,
+  tenantId: string,
+  applicationId: string,
+  row: ApiKeyRow,
+  endMs: number,
+): ApiKeyRow {
+  const key = { hash: row.hash, tenantId, applicationId, id: row.id };
+  if (!isKeyMacValid(systemKeys.rowMac, { ...key, expiresAt: row.expires_at }, row.mac)) {
+    onIntegrityFault({ tenantId, applicationId });
+    throw storageUnavailable(new Error('a key of this application was changed outside the product'));
+  }
+  const expiresAt = new Date(Math.min(endMs, row.expires_at?.getTime() ?? endMs));
+  return { ...row, expires_at: expiresAt, mac: keyMac(systemKeys.rowMac, { ...key, expiresAt }) };
 }
