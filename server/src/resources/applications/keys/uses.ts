@@ -53,9 +53,11 @@ export function createKeyUses(options: KeyUsesOptions): KeyUses {
   }
 
   function keep(credential: Credential, hour: number): void {
-    const { tenantId, applicationId, keyId } = credential.principal;
+    const { principal } = credential;
+    if (principal.kind !== 'application') return;
+    const { tenantId, applicationId, keyId } = principal;
     // What finds no place is left unmarked, so that a later use of the key tries again.
-    if (keyId === undefined || (pending.size >= USES_PENDING_MAX && !pending.has(keyId))) return;
+    if (pending.size >= USES_PENDING_MAX && !pending.has(keyId)) return;
     credential.usedHour = hour;
     pending.set(keyId, { tenantId, applicationId, keyId, usedAtMs: hour * HOUR_MS });
   }
