@@ -72,7 +72,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
     if (pipelines.enter(request, () => begin(request, response))) return;
     const exchange = enterPlace(request, response);
     const { pathname } = readTarget(request);
-    exchange.context.isCrossOrigin = routing.isCrossOrigin(pathname, routing.find(pathname));
+    exchange.context.isCrossOrigin = routing.isCrossOrigin(request.method, pathname, routing.find(pathname));
     respond.overloaded(exchange);
   }
 
@@ -89,7 +89,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
     const target = readTarget(request);
     const found = routing.find(target.pathname);
     const { context } = exchange;
-    context.isCrossOrigin = routing.isCrossOrigin(target.pathname, found);
+    context.isCrossOrigin = routing.isCrossOrigin(request.method, target.pathname, found);
     const verdict = gate.count(context, routing.limitsOf(request, context, target.pathname, found));
     if (verdict instanceof Promise) void verdict.then((known) => enter(exchange, known, target, found));
     else enter(exchange, verdict, target, found);

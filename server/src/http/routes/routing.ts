@@ -31,7 +31,7 @@ export interface Routing {
   /** The limits a request counts in, the widest first: one of a few shared arrays. */
   limitsOf(request: IncomingMessage, context: RequestContext, pathname: string, found: Found): readonly LimitRow[];
   /** Whether pages of any origin may read the answer. */
-  isCrossOrigin(pathname: string, found: Found): boolean;
+  isCrossOrigin(method: string | undefined, pathname: string, found: Found): boolean;
 }
 
 const SLASH = 0x2f;
@@ -81,7 +81,9 @@ export function createRouting(routes: readonly { readonly route: AnyRoute; reado
       const isByCookie = target.admitsUsers && context.headers.apiKey === undefined && hasPortalCookie(request);
       return isByCookie ? target.scopes.portal : target.scopes.api;
     },
-    isCrossOrigin(pathname, found) {
+    isCrossOrigin(method = 'GET', pathname, found) {
+      const target = targetOf(found, method);
+      if (target) return target.isCrossOrigin;
       if (found === undefined || found instanceof AppError) return areaOf(pathname).isForKeys;
       for (const prepared of found.byMethod.values()) if (prepared.isCrossOrigin) return true;
       return false;

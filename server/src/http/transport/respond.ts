@@ -6,7 +6,7 @@ import type { RequestContext } from './context.js';
 import type { JsonText } from './json-text.js';
 import { problemOf } from './problem.js';
 import type { Bounds } from './write-pieces.js';
-import { isLong, writePieces, writeSlices } from './write-pieces.js';
+import { isLong, writePieces, writeSlices, writeWhole } from './write-pieces.js';
 
 /** Sends answers. Every request ends in exactly one call of one of these. */
 export interface Responder {
@@ -51,7 +51,10 @@ export interface ResponderOptions {
 
 const NOT_STORED = ['Cache-Control', 'no-store'];
 const NOT_SNIFFED = ['X-Content-Type-Options', 'nosniff'];
+const NOTHING: readonly string[] = [];
 const JSON_TYPE = ['Content-Type', 'application/json'];
+/** What an ordinary answer says besides. */
+const JSON_ALONE = [...NOT_STORED, ...JSON_TYPE];
 const EXPOSED = 'RateLimit, RateLimit-Policy, Retry-After, Location';
 /** Stands for a trace id in an answer that is written beforehand. */
 const TRACE_ID_HERE = 'trace-id';
@@ -81,12 +84,10 @@ export function createResponder({ clock, onAnswered, onWritten, isClosing }: Res
     const bytes = body === undefined ? 0 : Buffer.byteLength(body);
     if (body !== undefined) headers.push('Content-Length', `${bytes}`);
     writeHead(exchange, status, headers);
-    if (body !== undefined && isLong(bytes) && exchange.request.method !== 'HEAD') {
-      writeSlices(exchange, typeof body === 'string' ? Buffer.from(body) : body);
-    } else {
-      // As long in bytes as in characters, it is plain ASCII, which leaves the process without being re-encoded.
-      exchange.response.end(body, bytes === body?.length ? 'latin1' : 'utf8');
-    }
+    if (bytes === 0 || body === undefined || exchange.request.method === 'HEAD') exchange.response.end();
+    else if (isLong(bytes)) writeSlices(exchange, typeof body === 'string' ? Buffer.from(body) : body);
+    // As long in bytes as in characters, it is plain ASCII, which leaves the process without being re-encoded.
+    else writeWhole(exchange.response, body, bytes === body.length ? 'latin1' : 'utf8');
     onAnswered(exchange, status);
     onWritten(exchange);
   }
@@ -132,18 +133,17 @@ export function createResponder({ clock, onAnswered, onWritten, isClosing }: Res
       send(exchange, refusal.status, headers, refusal.bodyWith(context.traceId));
     },
     json(exchange, status, body, extra) {
-      const headers = headersFor(exchange.context, NOT_STORED);
-      headers.push(...JSON_TYPE);
+      const headers = headersFor(exchange.context, JSON_ALONE);
       if (extra) headers.push(...extra);
       send(exchange, status, headers, body.text);
     },
     pieces(exchange, status, body) {
-      const headers = [...headersFor(exchange.context, NOT_STORED), ...JSON_TYPE];
+      const headers = headersFor(exchange.context, JSON_ALONE);
       const untilMs = clock.monotonicMs() + SENDING_MAX_MS;
       return stream(exchange, status, headers, body, { isOver: () => clock.monotonicMs() > untilMs });
     },
     stream(exchange, { status, headers, body }, signal) {
-      const cache = hasName(headers, 'cache-control') ? [] : NOT_STORED;
+      const cache = hasName(headers, 'cache-control') ? NOTHING : NOT_STORED;
       return stream(exchange, status, [...headersFor(exchange.context, cache), ...headers], body, {
         isOver: () => signal.aborted,
         signal,
@@ -155,7 +155,7 @@ export function createResponder({ clock, onAnswered, onWritten, isClosing }: Res
       send(exchange, status, [...headersFor(exchange.context, NOT_STORED), ...extra], body);
     },
     file(exchange, extra, content) {
-      send(exchange, content === undefined ? 304 : 200, [...headersFor(exchange.context, []), ...extra], content);
+      send(exchange, content === undefined ? 304 : 200, [...headersFor(exchange.context, NOTHING), ...extra], content);
     },
     problem(exchange, error) {
       const { request, context } = exchange;
@@ -172,19 +172,40 @@ export function createResponder({ clock, onAnswered, onWritten, isClosing }: Res
 
 type Body = AsyncIterable<Buffer> | undefined;
 
-/** What every answer says: its trace id, that it is not sniffed, and where keys are used that any origin may read it. */
-function createCommonHeaders(): (context: RequestContext, cache: readonly string[]) => string[] {
-  const byPrefix = new Map<string, { readonly traceId: string; readonly crossOrigin: readonly string[] }>();
-  return ({ traceId, isCrossOrigin, headers: { prefix } }, cache) => {
-    let known = byPrefix.get(prefix);
-    if (known === undefined) {
-      const exposed = `${prefix}-TRACE-ID, ${prefix}-PROXY-DESTINATION-STATUS, ${EXPOSED}`;
-      const crossOrigin = ['Access-Control-Allow-Origin', '*', 'Access-Control-Expose-Headers', exposed];
-      known = { traceId: `${prefix}-TRACE-ID`, crossOrigin };
-      byPrefix.set(prefix, known);
+/**
+ * What every answer says: its trace id, that it is not sniffed, where keys are used that any origin may read it, and what is
+ * given besides. The list is put together once for each prefix; an answer has a copy.
+ */
+function createCommonHeaders(): (context: RequestContext, others: readonly string[]) => string[] {
+  const lists = { crossOrigin: createLists(true), sameOrigin: createLists(false) };
+  return ({ traceId, isCrossOrigin, headers: { prefix } }, others) => {
+    const headers = (isCrossOrigin ? lists.crossOrigin : lists.sameOrigin)(prefix, others).slice();
+    headers[1] = traceId;
+    return headers;
+  };
+}
+
+function createLists(isCrossOrigin: boolean): (prefix: string, others: readonly string[]) => readonly string[] {
+  const byOthers = new Map<readonly string[], Map<string, readonly string[]>>();
+
+  function listOf(prefix: string, others: readonly string[]): readonly string[] {
+    const exposed = `${prefix}-TRACE-ID, ${prefix}-PROXY-DESTINATION-STATUS, ${EXPOSED}`;
+    const crossOrigin = ['Access-Control-Allow-Origin', '*', 'Access-Control-Expose-Headers', exposed];
+    return [`${prefix}-TRACE-ID`, '', ...NOT_SNIFFED, ...(isCrossOrigin ? crossOrigin : []), ...others];
+  }
+
+  return (prefix, others) => {
+    let byPrefix = byOthers.get(others);
+    if (byPrefix === undefined) {
+      byPrefix = new Map();
+      byOthers.set(others, byPrefix);
     }
-    if (!isCrossOrigin) return [known.traceId, traceId, ...cache, ...NOT_SNIFFED];
-    return [known.traceId, traceId, ...cache, ...NOT_SNIFFED, ...known.crossOrigin];
+    let list = byPrefix.get(prefix);
+    if (list === undefined) {
+      list = listOf(prefix, others);
+      byPrefix.set(prefix, list);
+    }
+    return list;
   };
 }
 
