@@ -1,12 +1,13 @@
 import { createAuthenticate } from './access/authenticate.js';
 import type { Credential } from './access/credential.js';
+import { createPortalCookieReader } from './access/portal-cookie-reader.js';
 import { backgroundJobs } from './background.js';
 import type { Config } from './config.js';
 import type { Core } from './core.js';
 import { listenTarget } from './core.js';
 import { createExpressions } from './expressions/expressions.js';
 import { createRunOnce } from './http/idempotency/idempotency.js';
-import { operatorRoutes } from './http/routes/operator-routes.js';
+import { operatorRoutes } from './http/operator-routes.js';
 import { createReadiness } from './http/routes/readiness.js';
 import { createRequestAudit } from './http/routes/request-audit.js';
 import type { HttpServer } from './http/server.js';
@@ -161,6 +162,8 @@ export function createApp(options: AppOptions): App {
       noteUse: keyUses.note,
       onIntegrityFault: accessHooks.onIntegrityFault,
     }),
+    // Nobody can sign in yet, so there are no sessions to ask.
+    readPortalCookie: createPortalCookieReader(undefined),
     runOnce: createRunOnce({ database, keyring: keyStore.keyring, clock }),
     auditRequest: config.audit === 'full' ? createRequestAudit(database) : undefined,
     ...observers(options),

@@ -5,7 +5,8 @@ import type { Clock } from './kernel/clock.js';
 import { newId } from './kernel/ids.js';
 import type { Secret } from './kernel/secret.js';
 import { createApplication } from './resources/applications/index.js';
-import { createTenant, hasAnyUser } from './resources/tenants/index.js';
+import { createTenant } from './resources/tenants/index.js';
+import { hasAnyUser } from './resources/users/index.js';
 import { isUniqueViolation } from './storage/faults.js';
 
 export interface FirstTenant {

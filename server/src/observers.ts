@@ -1,3 +1,4 @@
+import { applicationIdOf } from './access/principal.js';
 import type { Core, CoreOptions } from './core.js';
 import type { ReadinessOptions } from './http/routes/readiness.js';
 import type { HttpServer, HttpServerOptions } from './http/server.js';
@@ -37,7 +38,7 @@ export function observers({
         address: context.sourceAddress,
         traceId: context.traceId,
         tenantId: context.principal?.tenantId,
-        applicationId: context.principal?.applicationId,
+        applicationId: context.principal && applicationIdOf(context.principal),
       });
     },
     onFault(error, traceId) {

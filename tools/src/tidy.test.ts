@@ -40,8 +40,13 @@ const LIST_OF_SLICES = 'resources.ts';
 const SLICE_PAIRS: readonly string[] = [
   'application-templates -> applications',
   'sessions -> applications',
+  'tenants -> users',
   'tokens -> reports',
 ];
+
+/** The rooms of `http`, from the lowest: each uses itself and those below it. Files beside them put the rooms together. */
+const HTTP_RANK: Readonly<Record<string, number>> = { transport: 0, idempotency: 0, routes: 1, paging: 2, openapi: 2 };
+const HTTP_TOP = 3;
 
 const LINES_MAX = 400;
 const README_LINES_MAX = 20;
@@ -66,6 +71,31 @@ describe('the house is tidy', () => {
       }
     }
     assert.deepEqual(wrong, []);
+  });
+
+  it('inside http the transport knows nothing of routes, and only the files at the top know every room', () => {
+    const rankIn = (path: string): number => {
+      const [, room = '', file] = path.split('/');
+      const rank = file === undefined ? HTTP_TOP : HTTP_RANK[room];
+      assert.notEqual(rank, undefined, `${path} is in a known room of http`);
+      return rank ?? HTTP_TOP;
+    };
+    const wrong: string[] = [];
+    for (const { path, imports } of product.filter((source) => source.path.startsWith('http/'))) {
+      for (const target of imports.filter((name) => name.startsWith('http/'))) {
+        if (dirname(path) !== dirname(target) && rankIn(target) >= rankIn(path)) wrong.push(`${path} -> ${target}`);
+      }
+    }
+    assert.deepEqual(wrong, []);
+  });
+
+  it('nobody reaches into the platform: no member that begins with an underscore, no method put in place of its own', () => {
+    const inside = /\.(_[a-z]\w*)|\b(_header|_dump|_handle)\b|\bsocket\.destroy = /;
+    const wrong = product.filter(({ path, text }) => path.startsWith('http/') && inside.test(text));
+    assert.deepEqual(
+      wrong.map(({ path }) => path),
+      [],
+    );
   });
 
   it('nothing that ships imports what only tests use', () => {
@@ -180,7 +210,8 @@ describe('the house is tidy', () => {
 
   it('every room opens with a short README', async () => {
     const rooms = (await readdir('server/src', { withFileTypes: true })).filter((entry) => entry.isDirectory());
-    for (const { name } of rooms) {
+    const inHttp = Object.keys(HTTP_RANK).map((name) => ({ name: `http/${name}` }));
+    for (const { name } of [...rooms, ...inHttp]) {
       const text = await readFile(join('server/src', name, 'README.md'), 'utf8');
       assert.ok(text.split('\n').length <= README_LINES_MAX, `${name}/README.md is short`);
       assert.match(text, /Owns:/, name);

@@ -13,7 +13,7 @@ import { takeTurns } from '../turns.js';
 
 const CONNECTIONS = 64;
 const PATHS = ['/tenants/self', '/permissions'] as const;
-const GOAL = { least: 0.8 };
+const GOAL = { least: 0.65 };
 const HOP_HEADERS = new Set(['connection', 'keep-alive', 'date', 'transfer-encoding']);
 
 /**

@@ -4,7 +4,7 @@ import { networkInterfaces } from 'node:os';
 import { after, before, describe, it } from 'node:test';
 import { unless } from '@strongroom/parts/find.js';
 import { readConfig, SETTINGS } from '../config.js';
-import { KEEP_ALIVE_SECONDS } from '../http/transport/plain-answer.js';
+import { KEEP_ALIVE_SECONDS } from '../http/transport/listener.js';
 import { parseTrustedProxies } from '../limits/client-address.js';
 import type { Block } from './page-blocks.js';
 import { blocksOf, fileIn } from './page-blocks.js';

@@ -33,7 +33,15 @@ describe('what is kept of an answer', () => {
       });
     };
 
-  const base = { method: 'POST', permission: 'any key', limits: [], tag: 'T', summary: 'S', description: 'D' } as const;
+  const base = {
+    method: 'POST',
+    permission: 'any key',
+    admits: ['application'],
+    limits: [],
+    tag: 'T',
+    summary: 'S',
+    description: 'D',
+  } as const;
   const Made = Type.Object({
     id: Type.String(),
     key: Type.Optional(Type.String()),

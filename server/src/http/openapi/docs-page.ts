@@ -1,8 +1,9 @@
 import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
-import type { RouteRunner } from '../routes/prepare-route.js';
-import type { Responder } from '../transport/respond.js';
+import { once } from '../routes/page-folder.js';
+import type { PageRoute } from '../routes/page-route.js';
+import { definePage } from '../routes/page-route.js';
 
 const PAGE = `<!doctype html>
 <html lang="en">
@@ -49,25 +50,16 @@ function docsFiles(): DocsFile[] {
   ];
 }
 
-/** All answers share one copy: one for each would stay as long as a client does not read. */
-function once(read: () => Promise<Buffer>): () => Promise<Buffer> {
-  let reading: Promise<Buffer> | undefined;
-  return () => {
-    reading ??= read().catch((error: unknown) => {
-      reading = undefined;
-      throw error;
-    });
-    return reading;
-  };
-}
-
-export function docsRunners(respond: Responder): { method: 'GET'; path: string; target: RouteRunner }[] {
-  return docsFiles().map(({ path, type, load }) => ({
-    method: 'GET',
-    path,
-    target: async (exchange) => {
-      exchange.context.route = `GET ${path}`;
-      respond.file(exchange, ['Content-Type', type, 'Content-Security-Policy', POLICY], await load());
-    },
-  }));
+export function docsPages(): PageRoute[] {
+  return docsFiles().map(({ path, type, load }) =>
+    definePage({
+      path,
+      permission: 'public',
+      admits: 'anyone',
+      limits: [],
+      policy: POLICY,
+      cache: 'never',
+      find: async () => ({ type, content: await load() }),
+    }),
+  );
 }

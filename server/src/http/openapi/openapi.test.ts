@@ -5,7 +5,7 @@ import { idleRoutes } from '../../testing/idle-routes.js';
 import type { TestApp } from '../../testing/test-app.js';
 import { startTestApp } from '../../testing/test-app.js';
 import { VERSION } from '../../version.js';
-import { operatorRoutes } from '../routes/operator-routes.js';
+import { operatorRoutes } from '../operator-routes.js';
 import type { RouteRecord } from '../routes/route.js';
 import { failuresOf } from './openapi.js';
 

@@ -1,5 +1,5 @@
-import type { Responder } from '../transport/respond.js';
-import type { RouteRunner } from './prepare-route.js';
+import type { PageRoute } from './page-route.js';
+import { definePage } from './page-route.js';
 
 const LINKS = {
   name: 'Strongroom',
@@ -25,18 +25,19 @@ const PAGE = `<!doctype html>
 `;
 
 const POLICY = "default-src 'none'; img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
-const HTML = ['Content-Type', 'text/html; charset=utf-8', 'Content-Security-Policy', POLICY, 'Vary', 'Accept'];
-const JSON_TYPE = ['Content-Type', 'application/json', 'Vary', 'Accept'];
+const HTML = { type: 'text/html; charset=utf-8', content: PAGE };
+const JSON_FILE = { type: 'application/json', content: JSON.stringify(LINKS) };
 
 /** The first thing somebody tries who has nothing but the address: a page for people, the same as JSON for programs. */
-export function homeRunner(respond: Responder): { method: 'GET'; path: string; target: RouteRunner } {
-  return {
-    method: 'GET',
+export function homePage(): PageRoute {
+  return definePage({
     path: '/',
-    target(exchange) {
-      exchange.context.route = 'GET /';
-      const isPerson = exchange.request.headers.accept?.toLowerCase().includes('text/html') === true;
-      respond.file(exchange, isPerson ? HTML : JSON_TYPE, isPerson ? PAGE : JSON.stringify(LINKS));
-    },
-  };
+    permission: 'public',
+    admits: 'anyone',
+    limits: [],
+    policy: POLICY,
+    cache: 'never',
+    headers: ['Vary', 'Accept'],
+    find: ({ accept }) => (accept?.toLowerCase().includes('text/html') ? HTML : JSON_FILE),
+  });
 }

@@ -7,35 +7,37 @@ import type { Params, RouteRequest } from './route.js';
 
 /** A request as its handler sees it. A class, because the act and the key are made only for a handler that asks for them. */
 export class Incoming implements RouteRequest<unknown, unknown, unknown> {
-  readonly principal: Principal;
+  readonly principal: Principal | undefined;
   readonly params: Params;
   readonly query: unknown;
   readonly filters: unknown;
   readonly body: unknown;
   readonly #context: RequestContext;
   readonly #clock: Clock;
+  readonly #keepAnswer: Act['keepAnswer'];
   #act: Act | undefined;
 
   constructor(
     context: RequestContext,
     clock: Clock,
-    principal: Principal,
     params: Params,
     query: unknown,
     filters: unknown,
     body: unknown,
+    keepAnswer: Act['keepAnswer'],
   ) {
     this.#context = context;
     this.#clock = clock;
-    this.principal = principal;
+    this.principal = context.principal;
     this.params = params;
     this.query = query;
     this.filters = filters;
     this.body = body;
+    this.#keepAnswer = keepAnswer;
   }
 
   get act(): Act {
-    this.#act ??= actOf(this.#context, this.#clock);
+    this.#act ??= actOf(this.#context, this.#clock, this.#keepAnswer);
     return this.#act;
   }
 
@@ -44,13 +46,13 @@ export class Incoming implements RouteRequest<unknown, unknown, unknown> {
   }
 }
 
-export function actOf(context: RequestContext, clock: Clock): Act {
+export function actOf(context: RequestContext, clock: Clock, keepAnswer?: Act['keepAnswer']): Act {
   return {
     actor: context.principal?.actor,
     atMs: clock.nowMs(),
     sourceAddress: context.sourceAddress,
     traceId: context.traceId,
     holder: context,
-    keepAnswer: context.turn?.keepAnswer,
+    keepAnswer,
   };
 }

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import type { Principal } from '../../access/principal.js';
 import type { Entry } from '../../audit/entry.js';
 import type { Gather } from '../../storage/bulk.js';
 import type { Database } from '../../storage/database.js';
@@ -13,7 +14,7 @@ async function entryOf(
   audit: Pick<RouteAudit, 'entityId' | 'entityTypeOf'>,
   id: string,
   isDenied: boolean,
-  principal = CALLER,
+  principal: Principal = CALLER,
 ): Promise<Entry | undefined> {
   const written: Entry[] = [];
   const refuse = () => Promise.reject(new Error('nothing else is asked'));
@@ -29,6 +30,7 @@ async function entryOf(
     method: 'GET',
     path: '/things/:id',
     permission: 'tenant:read',
+    admits: ['application'],
     limits: [],
     tag: 'T',
     summary: 'S',
@@ -61,7 +63,7 @@ describe('the entry of full auditing', () => {
 
   it('names the Application of the key, and none for a session, which has no key', async () => {
     assert.equal(await idIn('application', 'x', false), CALLER.applicationId);
-    const session = { ...CALLER, actor: { type: 'session', id: CALLER.tenantId } as const };
+    const session = { ...CALLER, kind: 'session', isAuthorized: true, actor: { type: 'session', id: 'x' } } as const;
     assert.equal((await entryOf({ entityId: 'application' }, 'x', true, session))?.entityId, '*');
   });
 

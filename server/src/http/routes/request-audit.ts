@@ -3,7 +3,7 @@ import { record } from '../../audit/record.js';
 import { isUuid } from '../../kernel/ids.js';
 import { codePointLength } from '../../kernel/text.js';
 import type { Database } from '../../storage/database.js';
-import type { AuditedRequest, AuditRequest } from './prepare-route.js';
+import type { AuditedRequest, AuditRequest } from './runner.js';
 
 /** Full auditing: reads and refusals get an entry of their own, durable before the answer goes out. */
 export function createRequestAudit(database: Pick<Database, 'write'>): AuditRequest {
@@ -32,7 +32,7 @@ function entityIdOf({ route, params, principal }: AuditedRequest): string {
   const { entityId = NO_ENTITY } = route.audit ?? {};
   if (entityId === 'tenant') return principal.tenantId;
   // A session acts for an Application and has no key of it.
-  if (entityId === 'application') return principal.actor.type === 'application' ? principal.applicationId : NO_ENTITY;
+  if (entityId === 'application') return principal.kind === 'application' ? principal.applicationId : NO_ENTITY;
   if (entityId === NO_ENTITY) return NO_ENTITY;
   const given = params[entityId.param] ?? NO_ENTITY;
   if (codePointLength(given) > ENTITY_ID_LENGTH_MAX) return NO_ENTITY;

@@ -5,12 +5,19 @@ import { Validator } from '@seriousme/openapi-schema-validator';
 import Type from 'typebox';
 import { CALLER, type RouteServer, startRouteServer } from '../../testing/route-server.js';
 import { buildOpenApi } from '../openapi/openapi.js';
-import type { AuditedRequest } from './prepare-route.js';
 import type { RouteRecord } from './route.js';
 import { defineRoute } from './route.js';
+import type { AuditedRequest } from './runner.js';
 import { named } from './schema.js';
 
-const BASE = { permission: 'any key', limits: [], tag: 'Things', summary: 'Thing', description: 'A thing.' } as const;
+const BASE = {
+  permission: 'any key',
+  admits: ['application', 'session'],
+  limits: [],
+  tag: 'Things',
+  summary: 'Thing',
+  description: 'A thing.',
+} as const;
 const Echo = Type.Object({ got: Type.Unknown() });
 const Thing = named('ThingUpdate', {
   note: Type.Optional(Type.String()),

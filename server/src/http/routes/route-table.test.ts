@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { isPermission, permissionsOf } from '../../access/permissions.js';
+import { isPermission, isTokenPermission, permissionsOf } from '../../access/permissions.js';
 import { EVENTS } from '../../audit/events.js';
-import { scopesOf } from '../../limits/catalogue.js';
 import { idleRoutes } from '../../testing/idle-routes.js';
 import type { TestApp, TestTenant } from '../../testing/test-app.js';
 import { startTestApp } from '../../testing/test-app.js';
-import { operatorRoutes } from './operator-routes.js';
+import { operatorRoutes } from '../operator-routes.js';
+import { limitsByPath } from './limits-by-path-fixture.js';
 import type { RouteRecord } from './route.js';
 
 /** What the specification gives: method and path, and what they need. */
@@ -76,6 +76,18 @@ describe('the route table', () => {
     for (const route of publicRoutes) assert.equal(route.permission, 'public', nameOf(route));
   });
 
+  it('admits anyone exactly where it is public, and sessions only where they can hold what it asks for', () => {
+    for (const { permission, admits, ...route } of allRoutes()) {
+      assert.equal(admits === 'anyone', permission === 'public', route.path);
+      if (admits === 'anyone' || !admits.includes('session')) continue;
+      assert.ok(permission === 'any key' || (isPermission(permission) && isTokenPermission(permission)), route.path);
+    }
+  });
+
+  it('admits no user: a cookie opens none of today’s routes', () => {
+    for (const { admits, path } of allRoutes()) assert.ok(admits === 'anyone' || !admits.includes('user'), path);
+  });
+
   it('asks for a read permission exactly where nothing is changed', () => {
     for (const route of tenantRoutes.filter(({ permission }) => isPermission(permission))) {
       if (route.method === 'GET') assert.match(route.permission, /:read$/, nameOf(route));
@@ -83,9 +95,9 @@ describe('the route table', () => {
     }
   });
 
-  it('declares the limits that really count for its method and path', () => {
+  it('declares the limits that were specified for its method and path', () => {
     for (const route of allRoutes()) {
-      const counted = scopesOf(route.method, route.path, false).map(({ name }) => name);
+      const counted = limitsByPath(route.method, route.path, false).map(({ name }) => name);
       assert.deepEqual(['global', ...route.limits], counted, nameOf(route));
     }
   });

@@ -1,6 +1,6 @@
 import type { Static, TSchema } from 'typebox';
 import type { Requirement } from '../../access/authorize.js';
-import type { Principal } from '../../access/principal.js';
+import type { Admits, Principal, PrincipalOf } from '../../access/principal.js';
 import type { EntityType } from '../../audit/entity-types.js';
 import type { Act } from '../../audit/entry.js';
 import type { EventName } from '../../audit/events.js';
@@ -14,9 +14,23 @@ export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 /** Values of the path's parameters by name, percent-decoded. */
 export type Params = Readonly<Record<string, string>>;
 
+/** What records of every kind say. One that leaves out who may enter, or what it asks for, does not compile. */
+export interface RouteCommon {
+  /** Names of one segment begin with a colon. A stream or a page may end in `/*`: whatever comes behind, or nothing. */
+  readonly path: string;
+  readonly permission: Requirement;
+  /** The kinds of principals that may enter, and so which credentials are looked at. A public route admits anyone. */
+  readonly admits: Admits;
+  /** The rate limits it counts in besides `global` and those of its area. */
+  readonly limits: readonly LimitName[];
+  /** What a request counts in whose method the path does not take. */
+  readonly limitsOfRefused?: Readonly<Partial<Record<Method, readonly LimitName[]>>>;
+}
+
 /** What a handler gets: input already read and checked, and who asks. */
-export interface RouteRequest<Query, Body, Filters> {
-  readonly principal: Principal;
+export interface RouteRequest<Query, Body, Filters, Caller = Principal | undefined> {
+  /** Undefined exactly where the route admits anyone. */
+  readonly principal: Caller;
   readonly act: Act;
   readonly params: Params;
   readonly query: Query;
@@ -45,15 +59,12 @@ export interface RouteAudit {
 export type ReadQuery<Filters> = (parameters: ReadonlyMap<string, readonly string[]>, errors: FieldErrors) => Filters;
 
 /**
- * A route as data. Its check of input, its place in the API document, its rights and its limits all come from here; one
- * without a permission does not compile.
+ * A route of the kind `json` as data: a body of JSON in, one out. Its check of input, its place in the API document, its rights
+ * and its limits all come from here.
  */
-export interface RouteRecord {
+export interface RouteRecord extends RouteCommon {
+  readonly kind: 'json';
   readonly method: Method;
-  readonly path: string;
-  readonly permission: Requirement;
-  /** The rate limits it counts in besides `global`. */
-  readonly limits: readonly LimitName[];
   readonly tag: string;
   readonly summary: string;
   readonly description: string;
@@ -85,24 +96,29 @@ export interface RouteRecord {
   readonly handle: (request: RouteRequest<unknown, unknown, unknown>) => unknown;
 }
 
-type TypedRoute<Q extends TSchema, B extends TSchema, R extends TSchema, F> = Omit<
+type TypedRoute<Q extends TSchema, B extends TSchema, R extends TSchema, F, A extends Admits> = Omit<
   RouteRecord,
-  'query' | 'readQuery' | 'body' | 'response' | 'location' | 'handle'
+  'kind' | 'admits' | 'query' | 'readQuery' | 'body' | 'response' | 'location' | 'handle'
 > & {
+  readonly admits: A;
   readonly query?: Q;
   readonly readQuery?: ReadQuery<F>;
   readonly body?: B;
   readonly response?: R;
   readonly location?: (value: Static<R>) => string;
-  readonly handle: (request: RouteRequest<Static<Q>, Static<B>, F>) => unknown;
+  readonly handle: (request: RouteRequest<Static<Q>, Static<B>, F, PrincipalOf<A>>) => unknown;
 };
 
-export function defineRoute<Q extends TSchema, B extends TSchema, R extends TSchema, F = undefined>(
-  route: TypedRoute<Q, B, R, F>,
-): RouteRecord {
-  // Input reaches the handler only after it passed the record's own schemas, so it has the types they describe; and what
-  // a location is asked of is the handler's own answer.
-  return route as RouteRecord;
+export function defineRoute<
+  Q extends TSchema,
+  B extends TSchema,
+  R extends TSchema,
+  F = undefined,
+  const A extends Admits = Admits,
+>(route: TypedRoute<Q, B, R, F, A>): RouteRecord {
+  // Input reaches the handler only after it passed the record's own schemas, so it has the types they describe; so does a
+  // principal only if the record admits its kind; and what a location is asked of is the handler's own answer.
+  return { ...route, kind: 'json' } as unknown as RouteRecord;
 }
 
 /** Does the route read a body at all? */
@@ -111,8 +127,8 @@ export function takesBody(route: RouteRecord): boolean {
 }
 
 /** Does the route answer a repeated request under an idempotency key with its first answer? */
-export function keepsAnswer({ method, permission, changesNothing }: RouteRecord): boolean {
-  return permission !== 'public' && !changesNothing && (method === 'POST' || method === 'PUT' || method === 'PATCH');
+export function keepsAnswer({ method, admits, changesNothing }: RouteRecord): boolean {
+  return admits !== 'anyone' && !changesNothing && (method === 'POST' || method === 'PUT' || method === 'PATCH');
 }
 
 /** An answer that was serialised beforehand, for documents that never change. */

@@ -77,3 +77,39 @@ describe('the router', () => {
     );
   });
 });
+
+describe('paths with an open end', () => {
+  const OPEN = ['/files/*', '/files/:id', '/files/known', '/files/:id/*', '/*', '/files/known/*'];
+  const open = createRouter([
+    ...OPEN.map((path) => ({ method: 'GET', path, target: path })),
+    { method: 'POST', path: '/files/*', target: 'posted' },
+  ]);
+  const at = (pathname: string): [string | undefined, Record<string, string>] | undefined => {
+    const match = open(pathname);
+    return match && [match.byMethod.get('GET'), { ...match.params }];
+  };
+
+  it('take a fixed segment before a parameter, and a parameter before the rest', () => {
+    assert.deepEqual(at('/files/known'), ['/files/known', {}]);
+    assert.deepEqual(at('/files/other'), ['/files/:id', { id: 'other' }]);
+    assert.deepEqual(at('/files/known/x'), ['/files/known/*', { '*': '/x' }]);
+    assert.deepEqual(at('/files/other/x/y'), ['/files/:id/*', { id: 'other', '*': '/x/y' }]);
+    assert.deepEqual(at('/files'), ['/files/*', { '*': '' }]);
+    assert.deepEqual(at('/files/'), ['/files/*', { '*': '/' }]);
+    assert.deepEqual(at('/files//x'), ['/files/*', { '*': '//x' }]);
+    assert.deepEqual(at('/else/where'), ['/*', { '*': '/else/where' }]);
+    assert.deepEqual(at('/'), ['/*', { '*': '/' }]);
+  });
+
+  it('give the rest as it was sent, whatever was encoded before or in it', () => {
+    assert.deepEqual(at('/%66iles//a%2Fb/%41/'), ['/files/*', { '*': '//a%2Fb/%41/' }]);
+    assert.deepEqual(at('/x%2Fy/z'), ['/*', { '*': '/x%2Fy/z' }]);
+    assert.throws(() => open('/files//%zz'), { code: 'malformed_request' });
+    assert.equal(open('/files//%00'), undefined);
+  });
+
+  it('do not take a method over from a path that fits better', () => {
+    assert.equal(open('/files/known')?.byMethod.get('POST'), undefined);
+    assert.equal(open('/files//x')?.byMethod.get('POST'), 'posted');
+  });
+});

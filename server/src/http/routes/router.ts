@@ -17,10 +17,14 @@ interface Pattern<T> {
 
 const NO_PARAMS: Params = Object.freeze({});
 
+const WILDCARD = '*';
+
 /**
- * Finds routes by path: `/tokens/:id` matches one segment for each name. Paths are case-sensitive, one trailing slash
- * changes nothing, and segments are percent-decoded once, after the split, so an encoded slash stays inside its segment.
- * A fixed segment goes before a parameter in its place, in whatever order the routes come.
+ * Finds routes by path: `/tokens/:id` matches one segment for each name, `/files/*` what is below `/files` and that itself, as
+ * the parameter `*`: the rest of the path as it was sent. Paths are case-sensitive, one trailing slash changes nothing but that
+ * rest, and segments are percent-decoded once, after the split, so an encoded slash stays inside its segment.
+ * In each place a fixed segment goes before a parameter and a parameter before the rest, in whatever order the routes come. The
+ * path alone decides: a method that the best match does not take is refused and not looked for behind it.
  */
 export function createRouter<T>(
   routes: readonly { readonly method: string; readonly path: string; readonly target: T }[],
@@ -36,7 +40,7 @@ export function createRouter<T>(
     if (known) return known.byMethod;
     const byMethod = new Map<string, T>();
     patterns.push({ segments, byMethod });
-    if (!path.includes(':')) {
+    if (!path.includes(':') && !path.includes(WILDCARD)) {
       const match = { byMethod, params: NO_PARAMS };
       fixed.set(path, match);
       if (path !== '/') fixed.set(`${path}/`, match);
@@ -51,16 +55,16 @@ export function createRouter<T>(
     // No id holds such a character, so nothing can be there. Only an encoded one gets here: the parser takes no other.
     if (pathname.includes('%') && segments.some(hasForbiddenCharacters)) return undefined;
     for (const pattern of patterns) {
-      const params = paramsOf(pattern.segments, segments);
+      const params = paramsOf(pattern.segments, segments, pathname);
       if (params) return { byMethod: pattern.byMethod, params };
     }
     return undefined;
   };
 }
 
-/** Sorts a fixed segment before a parameter. */
+/** Sorts a fixed segment before a parameter, and that before the rest of a path. */
 function rankOf(segments: readonly string[]): string {
-  return segments.map((segment) => (segment.startsWith(':') ? '1' : '0')).join('');
+  return segments.map((segment) => (segment === WILDCARD ? '2' : segment.startsWith(':') ? '1' : '0')).join('');
 }
 
 function compareText(a: string, b: string): number {
@@ -80,14 +84,24 @@ function segmentsOf(pathname: string): string[] {
   }
 }
 
-function paramsOf(pattern: readonly string[], segments: readonly string[]): Params | undefined {
-  if (pattern.length !== segments.length) return undefined;
+function paramsOf(pattern: readonly string[], segments: readonly string[], pathname: string): Params | undefined {
+  const isOpen = pattern.at(-1) === WILDCARD;
+  const named = isOpen ? pattern.length - 1 : pattern.length;
+  if (isOpen ? segments.length < named : segments.length !== named) return undefined;
   const params: Record<string, string> = {};
-  for (let index = 0; index < pattern.length; index += 1) {
+  for (let index = 0; index < named; index += 1) {
     const expected = pattern[index] ?? '';
     const segment = segments[index] ?? '';
     if (expected.startsWith(':') && segment !== '') params[expected.slice(1)] = segment;
     else if (expected !== segment) return undefined;
   }
+  if (isOpen) params[WILDCARD] = restOf(pathname, named);
   return params;
+}
+
+/** What comes behind so many segments, as it was sent: empty, or from its slash on. */
+function restOf(pathname: string, segments: number): string {
+  let at = 0;
+  for (let count = 0; count < segments && at !== -1; count += 1) at = pathname.indexOf('/', at + 1);
+  return at === -1 ? '' : pathname.slice(at);
 }

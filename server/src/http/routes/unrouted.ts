@@ -1,11 +1,11 @@
 import { AppError } from '../../kernel/errors.js';
 import { isPreflight } from '../transport/preflight.js';
 import type { Exchange, Responder } from '../transport/respond.js';
+import { areaOf } from './areas.js';
 
 const PREFLIGHT_MAX_AGE_SECONDS = '600';
 const HEADER_LIST = /^[A-Za-z0-9!#$%&'*+.^_`|~, -]{0,2000}$/;
 const EVERY_METHOD = 'GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS';
-const PORTAL = /^\/portal(\/|$)/;
 
 /** What no route takes: an unknown path, a preflight or another OPTIONS, a wrong method. */
 export function answerUnrouted(
@@ -23,7 +23,8 @@ export function answerUnrouted(
     throw new AppError('method_not_allowed', detail, { headers: { Allow: allow } });
   }
   const answer = ['Allow', allow];
-  if (isPreflight(request)) {
+  // Elsewhere no page of another origin has anything to ask.
+  if (isPreflight(request) && exchange.context.isCrossOrigin) {
     answer.push('Access-Control-Allow-Methods', allow, 'Access-Control-Max-Age', PREFLIGHT_MAX_AGE_SECONDS);
     const asked = headers['access-control-request-headers'];
     if (asked !== undefined && HEADER_LIST.test(asked)) answer.push('Access-Control-Allow-Headers', asked);
@@ -34,7 +35,7 @@ export function answerUnrouted(
 /** A page must be able to read the 404 of a path that is not there; the Portal's paths are for its own pages alone. */
 function isAboutAll({ request }: Exchange, pathname: string): boolean {
   if (request.method === 'OPTIONS' && request.url === '*') return true;
-  return isPreflight(request) && !PORTAL.test(pathname);
+  return isPreflight(request) && areaOf(pathname).isForKeys;
 }
 
 function allowOf(methods: Iterable<string>): string {

@@ -1,8 +1,5 @@
-import { overloaded } from '../../kernel/errors.js';
-import type { RequestContext } from './context.js';
-
-/** Whoever sends a body: a client, on behalf of a tenant. */
-export type Sender = Pick<RequestContext, 'limitKey' | 'principal' | 'hasPlace'>;
+import type { Sender } from './tally.js';
+import { createTally } from './tally.js';
 
 /** Requests whose body is still on its way. */
 export interface BodyWaits {
@@ -26,8 +23,6 @@ const PER_CLIENT_MAX = 200;
 /** Bytes of bodies that are on their way or wait for their turn. */
 const BYTES_MAX = 33_554_432;
 const BYTES_PER_CLIENT_MAX = BYTES_MAX / 2;
-/** A key that is in every browser is used from many addresses: its tenant has no more than this part of everything. */
-const TENANT_PART = 1 / 4;
 
 export function createBodyWaits({ waitingMax, onWait, onArrived }: BodyWaitsOptions): BodyWaits {
   const places = createTally(waitingMax, PER_CLIENT_MAX);
@@ -50,43 +45,4 @@ export function createBodyWaits({ waitingMax, onWait, onArrived }: BodyWaitsOpti
       }
     },
   };
-}
-
-interface Tally {
-  /** Throws when it would be too much. */
-  add(sender: Sender, count: number): void;
-  remove(sender: Sender, count: number): void;
-  readonly total: () => number;
-}
-
-function createTally(max: number, clientMax: number): Tally {
-  const tenantMax = max * TENANT_PART;
-  const byClient = new Map<string, number>();
-  const byTenant = new Map<string, number>();
-  let total = 0;
-
-  return {
-    total: () => total,
-    add({ limitKey, principal }, count) {
-      const tenantId = principal?.tenantId ?? '';
-      const ofClient = (byClient.get(limitKey) ?? 0) + count;
-      const ofTenant = (byTenant.get(tenantId) ?? 0) + count;
-      if (total + count > max || ofClient > clientMax || ofTenant > tenantMax) throw overloaded();
-      total += count;
-      byClient.set(limitKey, ofClient);
-      byTenant.set(tenantId, ofTenant);
-    },
-    remove({ limitKey, principal }, count) {
-      if (count === 0) return;
-      total -= count;
-      subtract(byClient, limitKey, count);
-      subtract(byTenant, principal?.tenantId ?? '', count);
-    },
-  };
-}
-
-function subtract(counts: Map<string, number>, key: string, count: number): void {
-  const left = (counts.get(key) ?? count) - count;
-  if (left === 0) counts.delete(key);
-  else counts.set(key, left);
 }

@@ -50,11 +50,15 @@ function unsupported(detail: string): AppError {
   return new AppError('unsupported_media_type', detail);
 }
 
-function tooLarge(bytesMax: number): AppError {
+export function tooLarge(bytesMax: number): AppError {
   return new AppError('payload_too_large', `The body is larger than ${bytesMax} bytes.`);
 }
 
-function refuseTooLong(request: IncomingMessage, bytesMax: number): void {
+export function brokenOff(cause?: unknown): AppError {
+  return new AppError('malformed_request', 'The body broke off.', cause === undefined ? {} : { cause });
+}
+
+export function refuseTooLong(request: IncomingMessage, bytesMax: number): void {
   if (Number(request.headers['content-length'] ?? 0) > bytesMax) throw tooLarge(bytesMax);
 }
 
@@ -84,10 +88,10 @@ function readBytes(request: IncomingMessage, bytesMax: number, count: CountBytes
       }
     });
     request.on('end', () => resolve(chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks)));
-    request.on('error', (error) => reject(new AppError('malformed_request', 'The body broke off.', { cause: error })));
+    request.on('error', (error) => reject(brokenOff(error)));
     request.on('close', () => {
       // Every request closes; making an error for those that are done would cost more than reading them.
-      if (!request.complete) reject(new AppError('malformed_request', 'The body broke off.'));
+      if (!request.complete) reject(brokenOff());
     });
   });
 }

@@ -1,15 +1,7 @@
 import type { Principal } from '../../access/principal.js';
-import type { Act, Holder } from '../../audit/entry.js';
-import type { KeptAnswer } from '../idempotency/kept-answer.js';
+import type { Holder } from '../../audit/entry.js';
 import type { OwnHeaders } from './own-headers.js';
 import type { PlaceHolder } from './places.js';
-
-/** A request under an idempotency key, from its admission to its answer. */
-export interface Turn {
-  readonly keepAnswer: NonNullable<Act['keepAnswer']>;
-  /** What was stored last: a change may run more than once. */
-  kept: KeptAnswer | undefined;
-}
 
 /** What is known of a request, filled in on its way. */
 export interface RequestContext extends Holder, PlaceHolder {
@@ -21,7 +13,9 @@ export interface RequestContext extends Holder, PlaceHolder {
   readonly startedAtMs: number;
   /** The pattern of the route, never the raw path: a path can hold what belongs in no log. */
   route: string;
+  /** Pages of any origin may read the answer: so where API keys are used, and nowhere else. */
+  isCrossOrigin: boolean;
   principal: Principal | undefined;
-  /** Undefined without an idempotency key. */
-  turn: Turn | undefined;
+  /** What of a long answer is still to be written. */
+  unwrittenBytes: number;
 }

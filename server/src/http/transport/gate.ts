@@ -3,7 +3,7 @@ import { containsKey } from '../../access/api-key.js';
 import type { Clock } from '../../kernel/clock.js';
 import { AppError } from '../../kernel/errors.js';
 import { newId } from '../../kernel/ids.js';
-import { scopesOf } from '../../limits/catalogue.js';
+import type { LimitRow } from '../../limits/catalogue.js';
 import type { TrustedProxies } from '../../limits/client-address.js';
 import { createClientAddressReader } from '../../limits/client-address.js';
 import { rateLimitHeaders } from '../../limits/headers.js';
@@ -26,8 +26,8 @@ export interface GateOptions {
 export interface Gate {
   /** Trace id, client address, header prefix. Cannot fail: whatever follows needs them to answer. */
   identify(request: IncomingMessage): RequestContext;
-  /** Counts the request in every limit it matches, and says whether it may go on. */
-  count(request: IncomingMessage, context: RequestContext, pathname: string): Verdict | Promise<Verdict>;
+  /** Counts the request in the limits of its route, and says whether it may go on. */
+  count(context: RequestContext, limits: readonly LimitRow[]): Verdict | Promise<Verdict>;
   /** Throws unless the request may enter. */
   admit(request: IncomingMessage, context: RequestContext, verdict: Verdict): void;
   isFull(inFlight: number): boolean;
@@ -53,17 +53,15 @@ export function createGate(options: GateOptions): Gate {
         limitKey: address.limitKey,
         startedAtMs: clock.monotonicMs(),
         route: 'none',
+        isCrossOrigin: false,
         principal: undefined,
-        turn: undefined,
+        unwrittenBytes: 0,
         held: undefined,
         connection: request.socket,
         hasPlace: false,
       };
     },
-    count(request, context, pathname) {
-      if (rateCounter === undefined) return ALLOWED;
-      return rateCounter.check(context.limitKey, scopesOf(request.method ?? 'GET', pathname, false));
-    },
+    count: ({ limitKey }, limits) => (rateCounter === undefined ? ALLOWED : rateCounter.check(limitKey, limits)),
     isFull: (inFlight) => inFlight > options.inFlightMax,
     admit(request, context, verdict) {
       if (!verdict.isAllowed) throw rateLimited(verdict);

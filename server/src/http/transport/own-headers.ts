@@ -8,6 +8,8 @@ export interface OwnHeaders {
   readonly prefix: string;
   readonly apiKey: string | undefined;
   readonly traceId: string | undefined;
+  /** The tenant a user means; a key has its own. */
+  readonly tenantId: string | undefined;
   /** As sent; it is looked at only where it counts. */
   readonly idempotencyKey: string | undefined;
   readonly forwardedFor: string | undefined;
@@ -71,6 +73,8 @@ export function createOwnHeaders(prefixes: readonly string[]): ReadOwnHeaders {
     let apiKeyRank = prefixes.length;
     let traceId: string | undefined;
     let traceIdRank = prefixes.length;
+    let tenantId: string | undefined;
+    let tenantIdRank = prefixes.length;
     let idempotencyKey: string | undefined;
     let idempotencyKeyRank = prefixes.length;
     let forwardedFor: string | undefined;
@@ -100,6 +104,10 @@ export function createOwnHeaders(prefixes: readonly string[]): ReadOwnHeaders {
         } else if (known.suffix === 'trace-id' && isAgain && known.rank === traceIdRank) {
           // Two of them are none: joined they are not a trace id, and a new one is made.
           traceId = undefined;
+        } else if (known.suffix === 'tenant-id' && known.rank <= tenantIdRank) {
+          // Two of them are joined, and no tenant has such an id.
+          tenantId = isAgain ? `${tenantId}, ${value}` : value;
+          tenantIdRank = known.rank;
         } else if (known.suffix === 'idempotency-key' && known.rank <= idempotencyKeyRank) {
           // Two of them are refused where they count: joined they are no key.
           idempotencyKey = isAgain ? `${idempotencyKey}, ${value}` : value;
@@ -117,6 +125,7 @@ export function createOwnHeaders(prefixes: readonly string[]): ReadOwnHeaders {
       prefix,
       apiKey,
       traceId,
+      tenantId,
       idempotencyKey,
       forwardedFor,
       expect,

@@ -1,6 +1,3 @@
-import type { Clock } from '../../kernel/clock.js';
-import type { Exchange } from './respond.js';
-
 /** Writes items as they stand in a list, one behind the other. */
 export type WriteItems = (items: readonly unknown[]) => Buffer;
 
@@ -37,39 +34,4 @@ export async function* textOfList(
   };
   for await (const piece of pieces(write)) if (piece.length > 0) yield piece;
   yield Buffer.from(before === COMMA ? END : empty);
-}
-
-/** What was decided when the answer began must not hold for a client that stretches it for hours. */
-const SENDING_MAX_MS = 300_000;
-
-/** Writes the pieces no faster than the client takes them. True if all of them were written. */
-export async function writePieces(
-  clock: Clock,
-  exchange: Exchange,
-  first: IteratorResult<Buffer, void>,
-  pieces: AsyncIterator<Buffer, void>,
-): Promise<boolean> {
-  const { request, response } = exchange;
-  const untilMs = clock.monotonicMs() + SENDING_MAX_MS;
-  for (let piece = first; !piece.done; piece = await pieces.next()) {
-    if (!response.write(piece.value)) await drained(exchange);
-    if (request.socket.destroyed || clock.monotonicMs() > untilMs) return false;
-  }
-  response.end();
-  return true;
-}
-
-/** A response that waits behind another one hears nothing when its connection closes. */
-function drained({ request, response }: Exchange): Promise<void> {
-  const { socket } = request;
-  return new Promise((resolve) => {
-    const done = (): void => {
-      response.off('drain', done);
-      socket.off('close', done);
-      resolve();
-    };
-    response.once('drain', done);
-    socket.once('close', done);
-    if (socket.destroyed) done();
-  });
 }

@@ -1,5 +1,5 @@
 import { STATUS_CODES } from 'node:http';
-import type { FieldErrors } from '../../kernel/errors.js';
+import type { ErrorCode, FieldErrors } from '../../kernel/errors.js';
 import { AppError, ERROR_CATALOGUE } from '../../kernel/errors.js';
 
 /** A failure as it goes over the wire. */
@@ -29,6 +29,11 @@ export interface Caller {
 
 const INTERNAL_DETAIL = 'Something failed on our side. Try again; if it stays, give the trace id to the operator.';
 
+/** A 401 of the Portal has nothing to do with the header of a key. */
+function isAboutKeys(code: ErrorCode): boolean {
+  return code === 'missing_api_key' || code === 'invalid_api_key';
+}
+
 /** The one place that turns a failure into a response. What is not an AppError tells the caller nothing. */
 export function problemOf(error: unknown, caller: Caller): Problem {
   const { code, message, errors, headers } =
@@ -39,7 +44,7 @@ export function problemOf(error: unknown, caller: Caller): Problem {
     type: `urn:strongroom:problem:${code}`,
     title: code === 'validation_failed' ? 'Validation Failed' : (STATUS_CODES[status] ?? ''),
     status,
-    detail: status === 401 ? `${message} It goes into the header ${keyHeader}.` : message,
+    detail: isAboutKeys(code) ? `${message} It goes into the header ${keyHeader}.` : message,
     code,
     trace_id: caller.traceId,
     ...(errors !== undefined && { errors }),

@@ -3,22 +3,33 @@ import type { Clock } from '../../kernel/clock.js';
 import { overloaded } from '../../kernel/errors.js';
 import { readsPlainJsonAlone } from './accept.js';
 import type { RequestContext } from './context.js';
-import { JsonText } from './json-text.js';
-import { writePieces } from './piecewise.js';
-import type { SendPlain } from './plain-answer.js';
-import { createSendPlain, KEPT_OPEN } from './plain-answer.js';
+import type { JsonText } from './json-text.js';
 import { problemOf } from './problem.js';
+import type { Bounds } from './write-pieces.js';
+import { isLong, writePieces, writeSlices, writeWhole } from './write-pieces.js';
 
 /** Sends answers. Every request ends in exactly one call of one of these. */
 export interface Responder {
   json(exchange: Exchange, status: number, body: JsonText, extra?: readonly string[]): void;
   empty(exchange: Exchange, status: number, headers: readonly string[]): void;
-  /** Sends what comes, no faster than it is taken. A failure before the first piece is thrown, and can be answered. */
-  pieces(exchange: Exchange, status: number, pieces: AsyncGenerator<Buffer, void, void>): Promise<void>;
-  file(exchange: Exchange, headers: readonly string[], content: string | Buffer): void;
+  /** JSON that is made while it is sent. A failure before the first piece is thrown, and can be answered. */
+  pieces(exchange: Exchange, status: number, pieces: AsyncIterable<Buffer>): Promise<void>;
+  /**
+   * Any status, headers and body, sent as it comes and no faster than it is taken. A failure before the first piece is thrown,
+   * and can be answered; so is one behind it, and then the connection must break off. Gives up when the signal is aborted.
+   */
+  stream(exchange: Exchange, answer: StreamedAnswer, signal: AbortSignal): Promise<void>;
+  /** A file, or with nothing in it the word that it is still the same (304). What may be kept of it stands in its headers. */
+  file(exchange: Exchange, headers: readonly string[], content: string | Buffer | undefined): void;
   problem(exchange: Exchange, error: unknown): void;
   /** Says that there is too much to do, at as little cost as an answer can have. */
   overloaded(exchange: Exchange): void;
+}
+
+export interface StreamedAnswer {
+  readonly status: number;
+  readonly headers: readonly string[];
+  readonly body?: AsyncIterable<Buffer>;
 }
 
 export interface Exchange {
@@ -38,31 +49,22 @@ export interface ResponderOptions {
   readonly isClosing: () => boolean;
 }
 
-const ALWAYS = ['Cache-Control', 'no-store', 'X-Content-Type-Options', 'nosniff', 'Access-Control-Allow-Origin', '*'];
+const NOT_STORED = ['Cache-Control', 'no-store'];
+const NOT_SNIFFED = ['X-Content-Type-Options', 'nosniff'];
+const NOTHING: readonly string[] = [];
+const JSON_TYPE = ['Content-Type', 'application/json'];
+/** What an ordinary answer says besides. */
+const JSON_ALONE = [...NOT_STORED, ...JSON_TYPE];
+const EXPOSED = 'RateLimit, RateLimit-Policy, Retry-After, Location';
 /** Stands for a trace id in an answer that is written beforehand. */
 const TRACE_ID_HERE = 'trace-id';
-const CLOSING = ['Connection', 'close'];
-const JSON_TYPE = ['Content-Type', 'application/json'];
-const NO_PIECE = { done: true, value: undefined } as const;
-const EXPOSED = 'RateLimit, RateLimit-Policy, Retry-After, Location';
+/** What was decided when the answer began must not hold for a client that stretches it for hours. */
+const SENDING_MAX_MS = 300_000;
+const NO_PIECE: IteratorResult<Buffer, void> = { done: true, value: undefined };
 
 /** Headers go out as one flat list in one call: set one by one they would cost as much as the rest of the request. */
 export function createResponder({ clock, onAnswered, onWritten, isClosing }: ResponderOptions): Responder {
-  const exposedByPrefix = new Map<string, string>();
-  const sendJson = createSendPlain(clock, (prefix) => [...alwaysFor(prefix), ...JSON_TYPE]);
-
-  function headersFor({ traceId, headers: { prefix } }: RequestContext): string[] {
-    return [`${prefix}-TRACE-ID`, traceId, ...alwaysFor(prefix)];
-  }
-
-  function alwaysFor(prefix: string): string[] {
-    let exposed = exposedByPrefix.get(prefix);
-    if (exposed === undefined) {
-      exposed = `${prefix}-TRACE-ID, ${prefix}-PROXY-DESTINATION-STATUS, ${EXPOSED}`;
-      exposedByPrefix.set(prefix, exposed);
-    }
-    return [...ALWAYS, 'Access-Control-Expose-Headers', exposed];
-  }
+  const headersFor = createCommonHeaders();
 
   /**
    * A client that keeps its connection busy would otherwise keep a stopping server alive; and behind an answer that did
@@ -73,34 +75,40 @@ export function createResponder({ clock, onAnswered, onWritten, isClosing }: Res
   }
 
   function writeHead(exchange: Exchange, status: number, headers: string[]): void {
-    const { response } = exchange;
-    // The refusal of a hostile request has said so itself. Only names count: a client may send the word as a value.
-    if (!headers.some((text, at) => at % 2 === 0 && text === 'Connection')) {
-      headers.push(...(isLast(exchange, status) || !response.shouldKeepAlive ? CLOSING : KEPT_OPEN));
-    }
-    response.writeHead(status, headers);
+    // The refusal of a hostile request has said so itself.
+    if (isLast(exchange, status) && !hasName(headers, 'connection')) headers.push('Connection', 'close');
+    exchange.response.writeHead(status, headers);
   }
 
   function send(exchange: Exchange, status: number, headers: string[], body: string | Buffer | undefined): void {
     const bytes = body === undefined ? 0 : Buffer.byteLength(body);
     if (body !== undefined) headers.push('Content-Length', `${bytes}`);
     writeHead(exchange, status, headers);
+    if (bytes === 0 || body === undefined || exchange.request.method === 'HEAD') exchange.response.end();
+    else if (isLong(bytes)) writeSlices(exchange, typeof body === 'string' ? Buffer.from(body) : body);
     // As long in bytes as in characters, it is plain ASCII, which leaves the process without being re-encoded.
-    exchange.response.end(body, bytes === body?.length ? 'latin1' : 'utf8');
+    else writeWhole(exchange.response, body, bytes === body.length ? 'latin1' : 'utf8');
     onAnswered(exchange, status);
     onWritten(exchange);
   }
 
-  function trySendPlain(send: SendPlain, exchange: Exchange, status: number, body: JsonText): boolean {
-    const { request, response, context } = exchange;
-    // A head that must be told from its body, or a connection that must be told apart, is left to Node.
-    if (request.method === 'HEAD' || context.headers.expect !== undefined || isLast(exchange, status)) return false;
-    if (!body.isAscii) return false;
-    const { traceId, headers } = context;
-    if (!send(response, { status, prefix: headers.prefix, traceId, body: body.text })) return false;
-    onAnswered(exchange, status);
-    onWritten(exchange);
-    return true;
+  async function stream(exchange: Exchange, status: number, headers: string[], body: Body, bounds: Bounds) {
+    const { request, response } = exchange;
+    const pieces = body?.[Symbol.asyncIterator]();
+    const isEmpty = pieces === undefined || request.method === 'HEAD' || status === 204 || status === 304;
+    try {
+      const first = isEmpty ? NO_PIECE : await pieces.next();
+      writeHead(exchange, status, headers);
+      onWritten(exchange);
+      if (isEmpty) response.end();
+      else if ((await writePieces(exchange, pieces, first, bounds)) === 'given up') response.destroy();
+      onAnswered(exchange, status);
+    } finally {
+      const ended = pieces?.return?.();
+      // A source that was given up may wait for ever; one that was not is told of what went wrong at its end.
+      if (bounds.signal?.aborted) ended?.catch(() => {});
+      else await ended;
+    }
   }
 
   const refusals = { plain: refusalFor(true), problem: refusalFor(false) };
@@ -108,12 +116,10 @@ export function createResponder({ clock, onAnswered, onWritten, isClosing }: Res
   /** The same problem as any other, written once; only the trace id is the request's own. */
   function refusalFor(isPlainJson: boolean) {
     const { status, body, headers } = problemOf(overloaded(), { traceId: TRACE_ID_HERE, prefix: '', isPlainJson });
-    const lines = Object.entries(headers).flat();
     const [beforeTraceId = '', afterTraceId = ''] = body.split(JSON.stringify(TRACE_ID_HERE));
     return {
       status,
-      lines,
-      send: createSendPlain(clock, (prefix) => [...alwaysFor(prefix), ...lines]),
+      headers: Object.entries(headers).flat(),
       bodyWith: (traceId: string) => beforeTraceId + JSON.stringify(traceId) + afterTraceId,
     };
   }
@@ -121,39 +127,35 @@ export function createResponder({ clock, onAnswered, onWritten, isClosing }: Res
   return {
     overloaded(exchange) {
       const { context, request } = exchange;
-      if (!request.complete) dump(request);
       const refusal = readsPlainJsonAlone(request.rawHeaders) ? refusals.plain : refusals.problem;
-      const body = refusal.bodyWith(context.traceId);
-      if (trySendPlain(refusal.send, exchange, refusal.status, new JsonText(body))) return;
-      send(exchange, refusal.status, [...headersFor(context), ...refusal.lines], body);
+      const headers = headersFor(context, NOT_STORED);
+      headers.push(...refusal.headers);
+      send(exchange, refusal.status, headers, refusal.bodyWith(context.traceId));
     },
     json(exchange, status, body, extra) {
-      if (extra === undefined && trySendPlain(sendJson, exchange, status, body)) return;
-      const headers = headersFor(exchange.context);
-      headers.push(...JSON_TYPE);
+      const headers = headersFor(exchange.context, JSON_ALONE);
       if (extra) headers.push(...extra);
       send(exchange, status, headers, body.text);
     },
-    async pieces(exchange, status, pieces) {
-      const { request, response, context } = exchange;
-      const isHead = request.method === 'HEAD';
-      try {
-        const first = isHead ? NO_PIECE : await pieces.next();
-        writeHead(exchange, status, [...headersFor(context), ...JSON_TYPE]);
-        onWritten(exchange);
-        const isWhole = await writePieces(clock, exchange, first, pieces);
-        if (!isWhole) response.destroy();
-        onAnswered(exchange, status);
-      } finally {
-        await pieces.return();
-      }
+    pieces(exchange, status, body) {
+      const headers = headersFor(exchange.context, JSON_ALONE);
+      const untilMs = clock.monotonicMs() + SENDING_MAX_MS;
+      return stream(exchange, status, headers, body, { isOver: () => clock.monotonicMs() > untilMs });
+    },
+    stream(exchange, { status, headers, body }, signal) {
+      const cache = hasName(headers, 'cache-control') ? NOTHING : NOT_STORED;
+      return stream(exchange, status, [...headersFor(exchange.context, cache), ...headers], body, {
+        isOver: () => signal.aborted,
+        signal,
+      });
     },
     empty(exchange, status, extra) {
       // Only a 204 ends without saying so: any other status is given its length, or Node would send chunks of nothing.
-      send(exchange, status, [...headersFor(exchange.context), ...extra], status === 204 ? undefined : '');
+      const body = status === 204 ? undefined : '';
+      send(exchange, status, [...headersFor(exchange.context, NOT_STORED), ...extra], body);
     },
     file(exchange, extra, content) {
-      send(exchange, 200, [...headersFor(exchange.context), ...extra], content);
+      send(exchange, content === undefined ? 304 : 200, [...headersFor(exchange.context, NOTHING), ...extra], content);
     },
     problem(exchange, error) {
       const { request, context } = exchange;
@@ -162,10 +164,53 @@ export function createResponder({ clock, onAnswered, onWritten, isClosing }: Res
         prefix: context.headers.prefix,
         isPlainJson: readsPlainJsonAlone(request.rawHeaders),
       });
-      const headers = [...headersFor(context), ...Object.entries(problem.headers).flat()];
+      const headers = [...headersFor(context, NOT_STORED), ...Object.entries(problem.headers).flat()];
       send(exchange, problem.status, headers, problem.body);
     },
   };
+}
+
+type Body = AsyncIterable<Buffer> | undefined;
+
+/**
+ * What every answer says: its trace id, that it is not sniffed, where keys are used that any origin may read it, and what is
+ * given besides. The list is put together once for each prefix; an answer has a copy.
+ */
+function createCommonHeaders(): (context: RequestContext, others: readonly string[]) => string[] {
+  const lists = { crossOrigin: createLists(true), sameOrigin: createLists(false) };
+  return ({ traceId, isCrossOrigin, headers: { prefix } }, others) => {
+    const headers = (isCrossOrigin ? lists.crossOrigin : lists.sameOrigin)(prefix, others).slice();
+    headers[1] = traceId;
+    return headers;
+  };
+}
+
+function createLists(isCrossOrigin: boolean): (prefix: string, others: readonly string[]) => readonly string[] {
+  const byOthers = new Map<readonly string[], Map<string, readonly string[]>>();
+
+  function listOf(prefix: string, others: readonly string[]): readonly string[] {
+    const exposed = `${prefix}-TRACE-ID, ${prefix}-PROXY-DESTINATION-STATUS, ${EXPOSED}`;
+    const crossOrigin = ['Access-Control-Allow-Origin', '*', 'Access-Control-Expose-Headers', exposed];
+    return [`${prefix}-TRACE-ID`, '', ...NOT_SNIFFED, ...(isCrossOrigin ? crossOrigin : []), ...others];
+  }
+
+  return (prefix, others) => {
+    let byPrefix = byOthers.get(others);
+    if (byPrefix === undefined) {
+      byPrefix = new Map();
+      byOthers.set(others, byPrefix);
+    }
+    let list = byPrefix.get(prefix);
+    if (list === undefined) {
+      list = listOf(prefix, others);
+      byPrefix.set(prefix, list);
+    }
+    return list;
+  };
+}
+
+function hasName(headers: readonly string[], name: string): boolean {
+  return headers.some((text, at) => at % 2 === 0 && text.toLowerCase() === name);
 }
 
 /** A body this small is read and thrown away, which costs less than a new connection for the next try. */
@@ -180,12 +225,4 @@ function isBodyOutstanding({ request, context }: Exchange, status: number): bool
   const isTooMuch = status === 429 || status === 503;
   const { contentLength = '0', transferEncoding } = context.headers;
   return transferEncoding !== undefined || Number(contentLength) > (isTooMuch ? DISCARDED_BYTES_MAX : 0);
-}
-
-/**
- * What is still to come of the body goes past the stream that would gather it. The method is the platform's inside, for
- * this very purpose; a release that hides it only loses the saving.
- */
-function dump(request: IncomingMessage & { _dump?(): void }): void {
-  request._dump?.();
 }

@@ -13,6 +13,7 @@ import { startTestApp } from '../../testing/test-app.js';
 import type { Exchange } from './respond.js';
 import type { UnsentAnswers } from './unsent-answers.js';
 import { createUnsentAnswers, RATE_MS, STALL_MS, UNSENT_PER_CONNECTION_MAX } from './unsent-answers.js';
+import { writeSlices } from './write-pieces.js';
 
 const REQUEST = 'GET / HTTP/1.1\r\nHost: h\r\n\r\n';
 /** More than the system keeps for a connection, on both its ends. */
@@ -48,9 +49,12 @@ describe('answers that clients do not read', () => {
     start(10 * ANSWER_BYTES);
     server = createServer({ keepAliveTimeout: 0 }, (request: IncomingMessage, response: ServerResponse) => {
       if (request.url === '/refused') response.statusCode = 503;
-      response.end(request.url === '/small' ? 'small' : answer);
-      // Of the context only the client and its share are looked at.
-      unsent.follow({ request, response, context: { limitKey: client, held } } as Exchange);
+      // Of the context no more is looked at.
+      const context = { limitKey: client, held, hasPlace: true, unwrittenBytes: 0 };
+      const exchange = { request, response, context } as Exchange;
+      if (request.url === '/small') response.end('small');
+      else writeSlices(exchange, answer);
+      unsent.follow(exchange);
     });
     server.listen(0, '127.0.0.1');
     await once(server, 'listening');

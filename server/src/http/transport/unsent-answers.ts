@@ -142,7 +142,8 @@ export function createUnsentAnswers(options: UnsentOptions): UnsentAnswers {
         return;
       }
       const followed = followedOn(socket, context.limitKey);
-      const hasPlace = response.socket !== null && response.statusCode < REFUSED;
+      // A stream has given its place back when it began.
+      const hasPlace = response.socket !== null && response.statusCode < REFUSED && context.hasPlace;
       followed.exchanges.set(exchange, hasPlace);
       response.once('close', () => leave(followed, exchange));
       if (hasPlace) counts.set(followed.limitKey, (counts.get(followed.limitKey) ?? 0) + 1);
@@ -164,22 +165,13 @@ export function createUnsentAnswers(options: UnsentOptions): UnsentAnswers {
   };
 }
 
-/** What the platform knows of a connection's writes: optional, because a later release may keep it elsewhere. */
-interface Inside {
-  readonly _handle?: { readonly bytesWritten?: number; readonly writeQueueSize?: number } | null;
-}
-
-/** Bytes the system has taken. Without the inside view a long write only counts once all of it is taken. */
+/** Bytes the system has taken. A write only counts once all of it is taken, so a long answer is written in slices. */
 function takenBy(socket: Socket): number {
-  const handle = (socket as unknown as Inside)._handle;
-  if (handle?.bytesWritten === undefined || handle.writeQueueSize === undefined) {
-    return socket.bytesWritten - socket.writableLength;
-  }
-  return handle.bytesWritten - handle.writeQueueSize;
+  return socket.bytesWritten - socket.writableLength;
 }
 
 function unsentOn({ exchanges }: Followed): number {
   let bytes = 0;
-  for (const { response } of exchanges.keys()) bytes += response.writableLength;
+  for (const { response, context } of exchanges.keys()) bytes += response.writableLength + context.unwrittenBytes;
   return bytes;
 }

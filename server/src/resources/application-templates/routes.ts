@@ -7,7 +7,14 @@ import { APPLICATION_TEMPLATES } from './service.js';
 
 /** The templates never change while the process runs, so they are serialised once. */
 export function applicationTemplateRoutes(): RouteRecord[] {
-  const base = { method: 'GET', permission: 'any key', limits: [], tag: 'Application templates', status: 200 } as const;
+  const base = {
+    method: 'GET',
+    permission: 'any key',
+    admits: ['application', 'session'],
+    limits: [],
+    tag: 'Application templates',
+    status: 200,
+  } as const;
   const all = new Rendered(APPLICATION_TEMPLATES);
   const byId = new Map(APPLICATION_TEMPLATES.map((template) => [template.id, new Rendered(template)]));
   return [

@@ -9,6 +9,7 @@ export function logRoutes(logs: Logs): RouteRecord[] {
   const base = {
     method: 'GET',
     permission: 'log:read',
+    admits: ['application'],
     limits: [],
     tag: 'Logs',
     status: 200,

@@ -16,6 +16,7 @@ export function permissionRoutes(): RouteRecord[] {
       method: 'GET',
       path: '/permissions',
       permission: 'any key',
+      admits: ['application', 'session'],
       limits: [],
       tag: 'Permissions',
       summary: 'List permissions',

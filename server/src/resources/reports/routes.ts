@@ -9,6 +9,7 @@ export function reportRoutes(reports: Reports): RouteRecord[] {
       method: 'GET',
       path: '/tenants/self/reports/usage',
       permission: 'report:read',
+      admits: ['application'],
       limits: [],
       tag: 'Reports',
       summary: 'Get the Tenant usage report',

@@ -1,7 +1,7 @@
 import { generateApiKey, generateNonce } from '../../access/api-key.js';
 import type { IntegrityStory } from '../../access/credential.js';
 import { NO_RULES, rulesText } from '../../access/grants.js';
-import type { Principal } from '../../access/principal.js';
+import type { Application } from '../../access/principal.js';
 import { isSessionMacValid, sessionMac } from '../../access/row-macs.js';
 import type { Act } from '../../audit/entry.js';
 import { record } from '../../audit/record.js';
@@ -28,11 +28,11 @@ export interface SessionsOptions {
 
 export interface Sessions {
   /** A session without rights, for the caller to have authorized soon. */
-  create(principal: Principal, act: Act): Promise<SessionBody>;
+  create(principal: Application, act: Act): Promise<SessionBody>;
   /** Gives the session of a nonce its rights, once. */
-  authorize(principal: Principal, act: Act, input: SessionAuthorize): Promise<void>;
+  authorize(principal: Application, act: Act, input: SessionAuthorize): Promise<void>;
   /** Ends a session that the caller's Application created or authorized. */
-  end(principal: Principal, act: Act, id: string): Promise<void>;
+  end(principal: Application, act: Act, id: string): Promise<void>;
 }
 
 const NEW_SESSION_MS = 180_000;
@@ -58,7 +58,7 @@ export function createSessions(options: SessionsOptions): Sessions {
         const row = sealed(systemKeys, tenantId, {
           ...session,
           authorized_by: applicationId,
-          authorized_key: keyId ?? null,
+          authorized_key: keyId,
           permissions,
           rules: rulesText(rules),
           expires_at: expiresAt ?? session.expires_at,

@@ -71,12 +71,6 @@ export async function markTenantDeleted(tx: TenantTx, atMs: number): Promise<boo
   return (await tx.run(MARK_TENANT_DELETED, [tx.tenantId, new Date(atMs)])).length > 0;
 }
 
-const INSERT_USER = statement<never>('insert_user', 'INSERT INTO users (id, created_at) VALUES ($1, $2)');
-
-export async function insertUser(tx: TenantTx, id: string, atMs: number): Promise<void> {
-  await tx.run(INSERT_USER, [id, new Date(atMs)]);
-}
-
 const INSERT_TENANT = statement<never>(
   'insert_tenant',
   'INSERT INTO tenants (id, owner_id, name, created_by, created_at) VALUES ($1, $2, $3, $4, $5)',
@@ -87,19 +81,6 @@ export async function insertTenant(
   tenant: { readonly ownerId: string; readonly name: string; readonly createdBy: string | null; readonly atMs: number },
 ): Promise<void> {
   await tx.run(INSERT_TENANT, [tx.tenantId, tenant.ownerId, tenant.name, tenant.createdBy, new Date(tenant.atMs)]);
-}
-
-const FIND_USER_BY_ID = statement<{ id: string }>('find_user_by_id', 'SELECT id FROM users WHERE id = $1');
-
-export async function isUser(tx: SystemTx, id: string): Promise<boolean> {
-  return (await tx.run(FIND_USER_BY_ID, [id])).length > 0;
-}
-
-const FIND_ANY_USER = statement<{ id: string }>('find_any_user', 'SELECT id FROM users LIMIT 1');
-
-/** The first start makes the first user, so a database without one is new. */
-export async function hasAnyUser(tx: SystemTx): Promise<boolean> {
-  return (await tx.run(FIND_ANY_USER, [])).length > 0;
 }
 
 const LIST_TENANTS = statement<TenantRow>(

@@ -7,8 +7,9 @@ import { announce } from '../../storage/changes.js';
 import type { Database } from '../../storage/database.js';
 import type { Memory } from '../../storage/memory.js';
 import type { TenantTx } from '../../storage/scope.js';
+import { insertUser } from '../users/index.js';
 import type { TenantRow } from './queries.js';
-import { findTenantById, insertTenant, insertUser, markTenantDeleted, updateTenant } from './queries.js';
+import { findTenantById, insertTenant, markTenantDeleted, updateTenant } from './queries.js';
 import type { TenantBody, TenantUpdate } from './schema.js';
 
 export interface TenantsOptions {

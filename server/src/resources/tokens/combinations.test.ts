@@ -112,6 +112,7 @@ describe('combinations of type and containers', () => {
     const { database } = vault.app;
     const processes = times(3, async () => createCombinations({ database }));
     const principal = {
+      kind: 'application',
       tenantId: shared.tenant.id,
       applicationType: 'public',
       actor: { type: 'application', id: shared.tenant.id },
@@ -139,6 +140,7 @@ describe('combinations of type and containers', () => {
     };
     const combinations = createCombinations({ database: counting as typeof database });
     const principal = {
+      kind: 'application',
       tenantId: vault.tenant.id,
       applicationType: 'private',
       actor: { type: 'application' },

@@ -35,6 +35,7 @@ function singleRoutes(tokens: Tokens): RouteRecord[] {
       method: 'POST',
       path: '/tokens',
       permission: 'token:create',
+      admits: ['application', 'session'],
       limits: ['tokens-create'],
       summary: 'Create a token',
       description: 'Stores a value. With deduplication the answer may be the token that holds the same value already.',
@@ -52,6 +53,7 @@ function singleRoutes(tokens: Tokens): RouteRecord[] {
       method: 'GET',
       path: '/tokens/:id',
       permission: 'token:read',
+      admits: ['application', 'session'],
       limits: [],
       summary: 'Get a token',
       description: 'Its data is shown as far as the access rule that grants the read says.',
@@ -66,6 +68,7 @@ function singleRoutes(tokens: Tokens): RouteRecord[] {
       method: 'PATCH',
       path: '/tokens/:id',
       permission: 'token:update',
+      admits: ['application', 'session'],
       limits: [],
       summary: 'Change a token',
       description: 'Data, mask and metadata are merged (RFC 7386); other fields are replaced; null removes.',
@@ -82,6 +85,7 @@ function singleRoutes(tokens: Tokens): RouteRecord[] {
       method: 'DELETE',
       path: '/tokens/:id',
       permission: 'token:delete',
+      admits: ['application', 'session'],
       limits: [],
       summary: 'Delete a token',
       description: 'It is gone at once and for good.',
@@ -93,12 +97,20 @@ function singleRoutes(tokens: Tokens): RouteRecord[] {
 }
 
 function listRoutes(tokens: Tokens): RouteRecord[] {
-  const list = { ...TAG, ...ON_MANY, method: 'GET', permission: 'token:read', limits: ['tokens-list'] } as const;
+  const list = {
+    ...TAG,
+    ...ON_MANY,
+    method: 'GET',
+    permission: 'token:read',
+    admits: ['application', 'session'],
+    limits: ['tokens-list'],
+  } as const;
   const search = {
     ...TAG,
     ...ON_MANY,
     method: 'POST',
     permission: 'token:search',
+    admits: ['application', 'session'],
     limits: ['tokens-search'],
     changesNothing: true,
   } as const;
@@ -119,6 +131,8 @@ function listRoutes(tokens: Tokens): RouteRecord[] {
     defineRoute({
       ...list,
       path: '/v2/tokens',
+      // The path counts with its v1 twin, which is where tokens are made.
+      limitsOfRefused: { POST: ['tokens-create'] },
       summary: 'List tokens by cursor',
       description: 'As the other list, also by fingerprint; a container includes what is below it.',
       query: ListV2Query,
@@ -166,6 +180,7 @@ function bodyRoutes(tokens: Tokens): RouteRecord[] {
       ...base,
       path: '/tokenize',
       permission: 'token:create',
+      admits: ['application', 'session'],
       limits: ['tokens-create'],
       summary: 'Tokenize',
       description: 'Makes tokens of the values in any JSON and answers in its shape: all of them, or none.',
@@ -177,6 +192,7 @@ function bodyRoutes(tokens: Tokens): RouteRecord[] {
       path: '/detokenize',
       changesNothing: true,
       permission: 'token:read',
+      admits: ['application', 'session'],
       limits: [],
       summary: 'Detokenize',
       description: 'Puts values in place of the expressions in any JSON and answers in its shape.',

@@ -42,8 +42,8 @@ export function granted(transform: Transform | undefined): Transform {
 }
 
 /** A public key is in every browser, and so is a session: what they are told, anybody is told. */
-export function isStranger({ actor, applicationType }: Principal): boolean {
-  return actor.type === 'session' || applicationType === 'public';
+export function isStranger(principal: Principal): boolean {
+  return principal.kind !== 'application' || principal.applicationType === 'public';
 }
 
 /** What an answer shows, for keeping it no longer than the tokens in it. */

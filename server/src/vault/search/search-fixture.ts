@@ -160,7 +160,9 @@ export const principalArbitrary: fc.Arbitrary<Principal> = fc
 
 export function principalWith(grants: Principal['grants']): Principal {
   return {
+    kind: 'application',
     tenantId: 'unused',
+    keyId: 'unused',
     applicationId: 'unused',
     applicationType: 'private',
     actor: { type: 'application', id: 'unused' },

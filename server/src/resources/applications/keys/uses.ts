@@ -97,7 +97,9 @@ class PendingUses {
   }
 
   keep(credential: Credential, hour: number): void {
-    const { tenantId, applicationId, keyId } = credential.principal;
+    const { principal } = credential;
+    if (principal.kind !== 'application') return;
+    const { tenantId, applicationId, keyId } = principal;
     // What finds no place is left unmarked, so that a later use of the key tries again.
     if (keyId === undefined || (this.#uses.size >= USES_PENDING_MAX && !this.#uses.has(keyId))) return;
     credential.usedHour = hour;

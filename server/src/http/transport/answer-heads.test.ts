@@ -2,8 +2,6 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { after, before, describe, it } from 'node:test';
-import { eventually } from '../../testing/eventually.js';
-import { createFakeClock } from '../../testing/fake-clock.js';
 import type { TestApp } from '../../testing/test-app.js';
 import { startTestApp } from '../../testing/test-app.js';
 
@@ -23,7 +21,7 @@ function headOf(heard: string): string {
   return heard.slice(0, heard.indexOf('\r\n\r\n'));
 }
 
-describe('answers that leave in one piece', () => {
+describe('the heads of answers', () => {
   let app: TestApp;
   let key: string;
   before(async () => {
@@ -36,17 +34,17 @@ describe('answers that leave in one piece', () => {
     `${method} /tenants/self HTTP/${version}\r\nHost: h\r\nSVC-API-KEY: ${key}\r\nSVC-TRACE-ID: t-1\r\n${more}\r\n`;
   const LAST = 'Connection: close\r\n';
 
-  it('have the head that Node writes itself, byte for byte', async () => {
+  it('are the same for GET and HEAD, byte for byte', async () => {
     const whole = headOf(await talk(app.port, ask('GET') + ask('GET', LAST)));
-    const byNode = headOf(await talk(app.port, ask('HEAD') + ask('HEAD', LAST)));
+    const bare = headOf(await talk(app.port, ask('HEAD') + ask('HEAD', LAST)));
     const withoutDate = (head: string): string => head.replace(/Date: [^\r]+ GMT/, 'Date: one');
     assert.match(whole, /\r\nDate: \w{3}, \d\d \w{3} \d{4} \d\d:\d\d:\d\d GMT(\r\n|$)/);
-    assert.equal(withoutDate(whole), withoutDate(byNode));
+    assert.equal(withoutDate(whole), withoutDate(bare));
     assert.match(whole, /^HTTP\/1\.1 200 OK\r\nSVC-TRACE-ID: t-1\r\n/);
-    assert.match(whole, /\r\nConnection: keep-alive\r\nKeep-Alive: timeout=72\r\nDate: /);
+    assert.match(whole, /\r\nConnection: keep-alive\r\nKeep-Alive: timeout=72$/);
   });
 
-  it('keep their order and their lengths when requests arrive in one packet', async () => {
+  it('keep their order, and their lengths are right, when requests arrive in one packet', async () => {
     const heard = await talk(app.port, ask('GET').repeat(5) + ask('HEAD') + ask('GET', LAST));
     const statuses: string[] = [];
     let rest = heard;
@@ -62,7 +60,7 @@ describe('answers that leave in one piece', () => {
     assert.equal(rest, '');
   });
 
-  it('end the connection where the client wants it, and are left to Node then', async () => {
+  it('end the connection where the client wants it', async () => {
     for (const sent of [ask('GET', LAST), ask('GET', '', '1.0')]) {
       const heard = await talk(app.port, sent);
       assert.match(headOf(heard), /\r\nConnection: close/);
@@ -94,7 +92,7 @@ describe('answers that leave in one piece', () => {
     for (const sent of [ask('TRACE', traced), ask('OPTIONS', preflight)]) {
       const heard = await talk(app.port, sent.replace('SVC-TRACE-ID: t-1\r\n', '') + ask('GET', LAST));
       assert.match(headOf(heard), /: Connection\r\n/);
-      assert.match(headOf(heard), /\r\nConnection: keep-alive\r\nKeep-Alive: timeout=72\r\n/);
+      assert.match(headOf(heard), /\r\nConnection: keep-alive\r\nKeep-Alive: timeout=72(\r\n|$)/);
     }
     const unsent = `POST /nothing HTTP/1.1\r\nHost: h\r\n${traced}Content-Length: 9\r\n\r\n`;
     assert.match(headOf(await talk(app.port, unsent)), /\r\nConnection: close\r\n/);
@@ -117,29 +115,6 @@ describe('answers that leave in one piece', () => {
     assert.match(heard, /^HTTP\/1\.1 100 Continue\r\n\r\nHTTP\/1\.1 200 OK\r\n/);
     assert.match(heard, /\r\nConnection: keep-alive\r\n[\s\S]*"name":"Asked for"[\s\S]*HTTP\/1\.1 200 OK\r\n/);
     await app.call('PUT', '/tenants/self', { key, body: { name: 'Tenant under test' } });
-  });
-
-  it('are dated when they leave, not when their request came', async () => {
-    const clock = createFakeClock(Date.UTC(2030, 0, 1, 12));
-    const slow = await startTestApp({ clock });
-    try {
-      const { key: slowKey } = await slow.makeTenant();
-      const body = '{"name":"Slow"}';
-      const head = `Host: h\r\nSVC-API-KEY: ${slowKey}\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n`;
-      const quick = await slow.call('GET', '/tenants/self', { key: slowKey });
-      assert.equal(quick.headers.get('date'), 'Tue, 01 Jan 2030 12:00:00 GMT');
-      const socket = connect(slow.port, '127.0.0.1', () => socket.write(`PUT /tenants/self HTTP/1.1\r\n${head}\r\n{`));
-      const heard = new Promise<string>((resolve) => socket.once('data', (text) => resolve(text.toString('latin1'))));
-      await eventually('its body is waited for', () =>
-        slow.metrics.render().includes('\nstrongroom_http_bodies_waiting 1\n'),
-      );
-      clock.advance(5_000);
-      socket.write(body.slice(1));
-      assert.match(headOf(await heard), /\r\nDate: Tue, 01 Jan 2030 12:00:05 GMT(\r\n|$)/);
-      socket.destroy();
-    } finally {
-      await slow.close();
-    }
   });
 
   it('keep every character that is not ASCII', async () => {

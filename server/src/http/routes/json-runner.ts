@@ -1,0 +1,153 @@
+import { authorize } from '../../access/authorize.js';
+import type { Principal } from '../../access/principal.js';
+import { AppError } from '../../kernel/errors.js';
+import { parseBody } from '../transport/body.js';
+import { PiecewiseList } from '../transport/piecewise.js';
+import type { Exchange, Responder } from '../transport/respond.js';
+import type { Answerer } from './answer.js';
+import { createAnswerer } from './answer.js';
+import type { Identify } from './identify.js';
+import { createIdentify, isStillAllowed } from './identify.js';
+import { actOf, Incoming } from './incoming.js';
+import { createReceiveBody } from './json-body.js';
+import type { Turn } from './json-once.js';
+import { createEnterOnce } from './json-once.js';
+import type { QueryInput } from './read-input.js';
+import { createInputReader } from './read-input.js';
+import type { Params, RouteRecord } from './route.js';
+import { keepsAnswer, takesBody } from './route.js';
+import type { AuditRequest, RouteRunner, RunnerOptions } from './runner.js';
+
+type Enter = (exchange: Exchange, rawQuery: string, params: Params) => void | Promise<void>;
+type Handle = (
+  exchange: Exchange,
+  rawQuery: string,
+  params: Params,
+  body: unknown,
+  turn: Turn | undefined,
+) => void | Promise<void>;
+
+const NO_QUERY: QueryInput = { query: {}, filters: undefined };
+
+/**
+ * Makes a route of the kind `json` runnable. Rights come before any byte of the body is read. What can be answered at once is
+ * answered without a promise: on the busiest routes that is a tenth of the time.
+ */
+export function jsonRunner(route: RouteRecord, options: RunnerOptions, respond: Responder): RouteRunner {
+  const name = `${route.method} ${route.path}`;
+  const identify = createIdentify(route.admits, options);
+  const enter = createEnter(route, options, respond, identify);
+  const admit = createAdmit(route, options, enter);
+  return (exchange, rawQuery, params) => {
+    exchange.context.route = name;
+    if (route.admits === 'anyone') return enter(exchange, rawQuery, params);
+    const principal = identify(exchange);
+    if (principal instanceof Promise) return principal.then((known) => admit(exchange, rawQuery, params, known));
+    return admit(exchange, rawQuery, params, principal);
+  };
+}
+
+/** From who asks to whether it may. */
+function createAdmit(route: RouteRecord, { auditRequest, clock }: RunnerOptions, enter: Enter) {
+  /** Full auditing has an entry for every refusal, also by an access rule, which only the resource can know of. */
+  async function admitAudited(
+    audit: AuditRequest,
+    exchange: Exchange,
+    rawQuery: string,
+    params: Params,
+    principal: Principal,
+  ): Promise<void> {
+    try {
+      authorize(principal, route);
+      await enter(exchange, rawQuery, params);
+    } catch (error) {
+      if (error instanceof AppError && error.status === 403) {
+        const act = actOf(exchange.context, clock);
+        await audit({ route, params, principal, act, isDenied: true });
+      }
+      throw error;
+    }
+  }
+
+  return (exchange: Exchange, rawQuery: string, params: Params, principal: Principal): void | Promise<void> => {
+    exchange.context.principal = principal;
+    if (auditRequest && route.audit) return admitAudited(auditRequest, exchange, rawQuery, params, principal);
+    authorize(principal, route);
+    return enter(exchange, rawQuery, params);
+  };
+}
+
+/** From the rights to the handler: an earlier answer under an idempotency key, or the body. */
+function createEnter(route: RouteRecord, options: RunnerOptions, respond: Responder, identify: Identify): Enter {
+  const answerer = createAnswerer(route, respond);
+  const read = createInputReader(route);
+  const receive = createReceiveBody(route, options, identify);
+  const enterOnce = createEnterOnce(route, options, answerer, receive);
+  const handle = createHandle(route, options, answerer, identify, read.query);
+  const readsBody = takesBody(route);
+  const isKeeping = keepsAnswer(route);
+
+  async function readThenHandle(
+    exchange: Exchange,
+    rawQuery: string,
+    params: Params,
+    turn: Turn | undefined,
+    received: Buffer | undefined,
+  ): Promise<void> {
+    const bytes = received ?? (await receive(exchange));
+    await handle(exchange, rawQuery, params, read.body(parseBody(exchange.request, bytes)), turn);
+  }
+
+  function proceed(exchange: Exchange, rawQuery: string, params: Params, turn?: Turn, received?: Buffer) {
+    if (!readsBody) return handle(exchange, rawQuery, params, undefined, turn);
+    return readThenHandle(exchange, rawQuery, params, turn, received);
+  }
+
+  return (exchange, rawQuery, params) => {
+    const { principal, headers } = exchange.context;
+    if (!isKeeping || headers.idempotencyKey === undefined || principal === undefined) {
+      return proceed(exchange, rawQuery, params);
+    }
+    return enterOnce(exchange, principal, headers.idempotencyKey, (turn, received) =>
+      proceed(exchange, rawQuery, params, turn, received),
+    );
+  };
+}
+
+/** From the handler to the answer. */
+function createHandle(
+  route: RouteRecord,
+  { clock, auditRequest }: RunnerOptions,
+  answerer: Answerer,
+  identify: Identify,
+  readQuery: (raw: string) => QueryInput,
+): Handle {
+  const readsQuery = route.query !== undefined || route.readQuery !== undefined;
+
+  function answer(exchange: Exchange, value: unknown, turn: Turn | undefined): void | Promise<void> {
+    // The first answer goes out as it was stored, so that a replay cannot differ from it.
+    if (turn?.kept) return answerer.replay(exchange, turn.kept);
+    const { principal } = exchange.context;
+    if (value instanceof PiecewiseList && principal) {
+      exchange.context.isStillAllowed = () => isStillAllowed(identify, exchange, principal);
+    }
+    return answerer.send(exchange, value);
+  }
+
+  return (exchange, rawQuery, params, body, turn) => {
+    const { context } = exchange;
+    const { query, filters } = readsQuery ? readQuery(rawQuery) : NO_QUERY;
+    const incoming = new Incoming(context, clock, params, query, filters, body, turn?.keepAnswer);
+    const result = route.handle(incoming);
+    const { principal } = context;
+    if (auditRequest && route.audit?.onRead && principal) {
+      const audited = { route, params, principal, act: incoming.act, isDenied: false };
+      return Promise.resolve(result).then(async (value) => {
+        await auditRequest(audited);
+        await answer(exchange, value, turn);
+      });
+    }
+    if (result instanceof Promise) return result.then((value) => answer(exchange, value, turn));
+    return answer(exchange, result, turn);
+  };
+}
