@@ -1,5 +1,5 @@
 import Type from 'typebox';
-import type { RouteRecord } from '../../../http/routes/route.js';
+import type { RouteExample, RouteRecord } from '../../../http/routes/route.js';
 import { defineRoute } from '../../../http/routes/route.js';
 import {
   ApplicationKeyBody,
@@ -9,6 +9,8 @@ import {
   NewApplicationKeyBody,
 } from '../schema.js';
 import type { KeyCalls, NewKey } from './service.js';
+
+const MADE: RouteExample = { after: 'POST /applications', params: { id: '$response.body#/id' } };
 
 export function applicationKeyRoutes(keys: KeyCalls): RouteRecord[] {
   const base = { limits: [], tag: 'Applications' } as const;
@@ -22,6 +24,7 @@ export function applicationKeyRoutes(keys: KeyCalls): RouteRecord[] {
       summary: 'Regenerate the key of an Application',
       description: 'A new key in place of all earlier ones, which stop at once or after `overlap_seconds`.',
       body: ApplicationRegenerate,
+      example: { ...MADE, body: { overlap_seconds: 3_600 } },
       optionalBody: true,
       status: 200,
       response: ApplicationWithKeyBody,
@@ -37,6 +40,7 @@ export function applicationKeyRoutes(keys: KeyCalls): RouteRecord[] {
       summary: 'List the keys of an Application',
       description: 'Every key that works, newest first, never the key itself. The last use is told to the hour.',
       query: ApplicationKeysQuery,
+      example: MADE,
       status: 200,
       response: Type.Array(ApplicationKeyBody),
       audit: { ...audit, onRead: 'application_retrieved' },
@@ -51,6 +55,7 @@ export function applicationKeyRoutes(keys: KeyCalls): RouteRecord[] {
       description: 'A further key, for rotation without a gap. The answer is the only one that shows it.',
       body: Type.Object({}),
       optionalBody: true,
+      example: { ...MADE, body: {} },
       status: 201,
       response: NewApplicationKeyBody,
       location: locationOf,
@@ -65,6 +70,10 @@ export function applicationKeyRoutes(keys: KeyCalls): RouteRecord[] {
       permission: 'application:read',
       summary: 'Get a key of an Application',
       description: 'When it was made, when it ends and the hour of its last use, never the key itself.',
+      example: {
+        after: 'POST /applications/{id}/keys',
+        params: { id: '$request.path.id', key_id: '$response.body#/id' },
+      },
       status: 200,
       response: ApplicationKeyBody,
       audit: { ...audit, onRead: 'application_retrieved' },
