@@ -12,7 +12,7 @@ import { SEARCH_INDEXES_MAX } from '../input/fields.js';
 import { ENTRIES_MAX, KEY_LENGTH_MAX, VALUE_LENGTH_MAX } from '../input/metadata.js';
 import { ID_LENGTH_MAX, ID_LENGTH_MIN, RESERVED, WHOLE_TOKEN } from '../input/token-id.js';
 import { DATA_OF } from './data.js';
-import { patternOf, ref, SAFE_NUMBER } from './json.js';
+import { arrayOf, patternOf, ref, SAFE_NUMBER } from './json.js';
 
 /** The shortest date that is read: a year and its day, 2024044. */
 const DATE_LENGTH_MIN = 7;
@@ -144,7 +144,7 @@ export const TOKENIZE_COMPONENTS: Readonly<Record<string, TSchema>> = {
       SAFE_NUMBER,
       Type.Boolean(),
       { type: 'null' },
-      { type: 'array', items: ref('TokenizeValue') },
+      arrayOf('TokenizeValue'),
       { allOf: [NewTokenDocument, { type: 'object', ...ASKS_FOR_A_TOKEN }] },
       { type: 'object', not: ASKS_FOR_A_TOKEN, additionalProperties: ref('TokenizeValue') },
     ],
