@@ -19,7 +19,7 @@ interface Operation {
 }
 
 /** A client as one writes it around the generated types: no cast, and no type of its own for any operation. */
-const CALLER = `import type { operations } from './strongroom.js';
+const CALLER = `import type { operations } from "./strongroom.js";
 
 type Content<T> = T extends { content: infer C } ? C[keyof C] : undefined;
 type Success<R> = { [S in keyof R]: S extends 200 | 201 | 202 | 204 ? Content<R[S]> : never }[keyof R];
@@ -36,7 +36,7 @@ export type BodyOf<Id extends keyof operations> = Body<operations[Id]>['body'];
 `;
 
 /** What a program does with answers, and what the compiler must hold it back from. */
-const USES = `import type { BodyOf, Call } from './caller.js';
+const USES = `import type { BodyOf, Call } from "./caller.js";
 
 export async function use(call: Call): Promise<string | undefined> {
   const made = await call('post_tokens', { parameters: {}, body: { type: 'card', data: { number: '4242424242424242' } } });
@@ -89,7 +89,7 @@ describe('a TypeScript client generated from the API document', () => {
       (operation) => `  await call(${JSON.stringify(operation.operationId)}, ${inputOf(operation)});`,
     );
     const program = [
-      "import type { Call } from './caller.js';",
+      'import type { Call } from "./caller.js";',
       'export async function all(call: Call) {',
       ...calls,
       '}',
