@@ -4,6 +4,7 @@ import { dirname, join } from 'node:path';
 import { once } from '../routes/page-folder.js';
 import type { PageRoute } from '../routes/page-route.js';
 import { definePage } from '../routes/page-route.js';
+import { DOCS_START } from './docs-start.js';
 
 const PAGE = `<!doctype html>
 <html lang="en">
@@ -20,11 +21,6 @@ const PAGE = `<!doctype html>
     <script src="/docs/start.js"></script>
   </body>
 </html>
-`;
-
-const START = `window.ui = SwaggerUIBundle({
-  url: '/openapi.json', dom_id: '#swagger-ui', deepLinking: true, validatorUrl: null, tryItOutEnabled: true,
-});
 `;
 
 /** The browser is told to load from here alone, so the page cannot call any other host. */
@@ -44,7 +40,7 @@ function docsFiles(): DocsFile[] {
   const script = 'text/javascript; charset=utf-8';
   return [
     { path: '/docs', type: 'text/html; charset=utf-8', load: () => PAGE },
-    { path: '/docs/start.js', type: script, load: () => START },
+    { path: '/docs/start.js', type: script, load: () => DOCS_START },
     { path: '/docs/swagger-ui.css', type: 'text/css; charset=utf-8', load: fromPackage('swagger-ui.css') },
     { path: '/docs/swagger-ui-bundle.js', type: script, load: fromPackage('swagger-ui-bundle.js') },
   ];

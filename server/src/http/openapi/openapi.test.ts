@@ -7,7 +7,7 @@ import { startTestApp } from '../../testing/test-app.js';
 import { VERSION } from '../../version.js';
 import { operatorRoutes } from '../operator-routes.js';
 import type { RouteRecord } from '../routes/route.js';
-import { failuresOf } from './openapi.js';
+import { failuresOf } from './failures.js';
 
 interface Operation {
   readonly operationId: string;
@@ -15,9 +15,20 @@ interface Operation {
   readonly description: string;
   readonly security: readonly object[];
   readonly parameters: readonly { readonly name: string; readonly in: string }[];
-  readonly requestBody?: { readonly required: boolean };
-  readonly responses: Readonly<Record<string, { readonly content?: Readonly<Record<string, unknown>> }>>;
+  readonly requestBody?: { readonly required: boolean; readonly content: Readonly<Record<string, Content>> };
+  readonly responses: Readonly<Record<string, Answer>>;
   readonly 'x-permission'?: string;
+  readonly 'x-application-types'?: readonly string[];
+}
+
+interface Content {
+  readonly example?: unknown;
+  readonly examples?: Readonly<Record<string, { readonly $ref: string }>>;
+}
+
+interface Answer {
+  readonly content?: Readonly<Record<string, Content>>;
+  readonly headers?: Readonly<Record<string, unknown>>;
 }
 
 interface Schema {
@@ -29,7 +40,11 @@ interface Document {
   readonly openapi: string;
   readonly info: { readonly version: string };
   readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
-  readonly components: { readonly schemas: Readonly<Record<string, Schema>> };
+  readonly components: {
+    readonly schemas: Readonly<Record<string, Schema>>;
+    readonly examples: Readonly<Record<string, { readonly value: Readonly<Record<string, unknown>> }>>;
+    readonly headers: Readonly<Record<string, unknown>>;
+  };
 }
 
 /** Every member of a tree, with the name it goes by. */
@@ -103,7 +118,52 @@ describe('the API document', () => {
       const operation = operationOf(route);
       const isPublic = route.permission === 'public';
       assert.deepEqual(operation?.security, isPublic ? [] : [{ apiKey: [] }], route.path);
-      assert.equal(operation?.['x-permission'], isPublic ? undefined : route.permission, route.path);
+      assert.equal(operation?.['x-permission'], isPublic ? 'none' : route.permission, route.path);
+    }
+  });
+
+  it('names the types of Applications that can hold the permission', () => {
+    const typesOf = (path: string, method: string) => document.paths[path]?.[method]?.['x-application-types'];
+    assert.deepEqual(typesOf('/tokens', 'post'), ['public', 'private']);
+    assert.deepEqual(typesOf('/tokens', 'get'), ['private']);
+    assert.deepEqual(typesOf('/tenants/self', 'put'), ['management']);
+    assert.deepEqual(typesOf('/sessions', 'post'), ['public']);
+    assert.deepEqual(typesOf('/sessions/authorize', 'post'), ['private']);
+    assert.deepEqual(typesOf('/permissions', 'get'), ['public', 'private', 'management']);
+    assert.deepEqual(typesOf('/applications/key', 'get'), ['public', 'private', 'management']);
+    assert.deepEqual(typesOf('/healthz', 'get'), []);
+    for (const route of routes) assert.ok(operationOf(route)?.['x-application-types'], route.path);
+  });
+
+  it('shows an example of every failure, in the shape of a problem, and when to try again', () => {
+    for (const route of routes) {
+      const { responses } = operationOf(route) ?? assert.fail(route.path);
+      for (const [status, codes] of failuresOf(route)) {
+        const { content, headers = {} } = responses[status] ?? assert.fail(`${route.path} ${status}`);
+        assert.deepEqual(Object.keys(content?.['application/problem+json']?.examples ?? {}), codes);
+        assert.equal('Retry-After' in headers, status === 429 || status === 503, `${route.path} ${status}`);
+        for (const code of codes) {
+          const { value } = document.components.examples[code] ?? assert.fail(code);
+          assert.deepEqual([value.status, value.code, value.type], [status, code, `urn:strongroom:problem:${code}`]);
+          for (const field of document.components.schemas.Problem?.required ?? []) assert.ok(value[field], field);
+        }
+      }
+    }
+  });
+
+  it('has a whole example for every body', () => {
+    for (const route of routes) {
+      for (const [type, content] of Object.entries(operationOf(route)?.requestBody?.content ?? {})) {
+        assert.ok('example' in content, `${route.method} ${route.path} ${type}`);
+      }
+    }
+  });
+
+  it('takes a PATCH as merge patch and as JSON, and everything else as JSON alone', () => {
+    for (const route of routes) {
+      const types = Object.keys(operationOf(route)?.requestBody?.content ?? { 'application/json': {} });
+      const merge = route.method === 'PATCH' ? ['application/merge-patch+json'] : [];
+      assert.deepEqual(types, [...merge, 'application/json'], `${route.method} ${route.path}`);
     }
   });
 
@@ -118,14 +178,17 @@ describe('the API document', () => {
 
   it('resolves every reference, and leaves no component unused', () => {
     const used = [...membersOf(document)].filter(([name]) => name === '$ref').map(([, target]) => String(target));
-    const there = Object.keys(document.components.schemas).map((name) => `#/components/schemas/${name}`);
+    const there = (['schemas', 'examples', 'headers'] as const).flatMap((kind) =>
+      Object.keys(document.components[kind]).map((name) => `#/components/${kind}/${name}`),
+    );
     assert.deepEqual([...new Set(used)].sort(), there.sort());
   });
 
   it('shows no note of ours: no error sentence, no private format, no mark of the schema library', () => {
     assert.ok(!text.includes('x-error-message'));
     for (const [name, member] of membersOf(document.paths)) {
-      assert.ok(!name.startsWith('~') && (name === 'x-permission' || !name.startsWith('x-')), name);
+      const isOurs = name.startsWith('~') || name.startsWith('x-');
+      assert.ok(!isOurs || ['x-permission', 'x-application-types'].includes(name), name);
       if (name === 'format') assert.ok(['uuid', 'date-time'].includes(String(member)), String(member));
     }
     for (const [name, member] of membersOf(document.components)) {

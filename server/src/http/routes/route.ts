@@ -58,6 +58,31 @@ export interface RouteAudit {
 /** Reads parameters whose names no schema can list. What it finds wrong it adds to `errors`. */
 export type ReadQuery<Filters> = (parameters: ReadonlyMap<string, readonly string[]>, errors: FieldErrors) => Filters;
 
+/** What the API document says of input that a handler reads by itself. */
+export interface RouteDescription {
+  readonly query?: TSchema;
+  readonly body?: TSchema;
+  /** Schemas that refer to themselves, by their names in the document. */
+  readonly components?: Readonly<Record<string, TSchema>>;
+  /** What is checked and no schema can say, by name: a sentence each. */
+  readonly rules?: Readonly<Record<string, string>>;
+}
+
+/**
+ * A request that succeeds as it stands and changes nothing dear. Where it takes an id or a nonce of an earlier answer it names
+ * the call, and the place in its answer by a runtime expression of OpenAPI: `$response.body#/id`.
+ */
+export interface RouteExample {
+  /** The whole body. Expressions stand inside its strings, in braces: `{$response.body#/nonce}`. */
+  readonly body?: unknown;
+  /** What the document shows in place of each expression in the body. */
+  readonly samples?: Readonly<Record<string, string>>;
+  /** The earlier call, as the document names it: `POST /applications`. */
+  readonly after?: string;
+  /** Parameters of the path by expression. A DELETE has none: nothing is deleted by sending a page as it stands. */
+  readonly params?: Readonly<Record<string, string>>;
+}
+
 /**
  * A route of the kind `json` as data: a body of JSON in, one out. Its check of input, its place in the API document, its rights
  * and its limits all come from here.
@@ -76,7 +101,9 @@ export interface RouteRecord extends RouteCommon {
   /** The body is whatever JSON the client keeps with us; there is no schema. */
   readonly anyBody?: true;
   /** For the API document alone: what a handler that reads its input itself takes. */
-  readonly describes?: { readonly query?: TSchema; readonly body?: TSchema };
+  readonly describes?: RouteDescription;
+  /** For the API document, its page and the tests. Every route that reads a body has one. */
+  readonly example?: RouteExample;
   /** 1 MiB without it. */
   readonly bodyBytesMax?: number;
   readonly status: 200 | 201 | 202 | 204;

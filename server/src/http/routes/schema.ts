@@ -36,6 +36,15 @@ export const Uuid = Type.String({ format: 'uuid', examples: ['4c4f2a4e-8d8f-4a53
 
 export const DateTime = Type.String({ format: 'date-time', examples: [formatDate(1_707_816_600_125)] });
 
+/**
+ * For the API document: the same, or null. A default stays inside: beside `anyOf`, openapi-typescript would take the field for
+ * one that must be sent.
+ */
+export function orNull(schema: object): TSchema {
+  const { description, ...rest } = schema as { readonly description?: unknown }; // Every schema may have one.
+  return Type.Unsafe({ ...(description !== undefined && { description }), anyOf: [rest, { type: 'null' }] });
+}
+
 /** A schema that gets a name of its own in the API document. */
 export function named<P extends TProperties>(title: string, properties: P): TObject<P> {
   return Type.Object(properties, { title });

@@ -31,6 +31,7 @@ export function applicationTemplateRoutes(): RouteRecord[] {
       path: '/application-templates/:id',
       summary: 'Get an Application template',
       description: 'One starting point. Ids never change.',
+      example: { after: 'GET /application-templates', params: { id: '$response.body#/0/id' } },
       response: ApplicationTemplateBody,
       handle: ({ params }) => {
         const found = byId.get((params.id ?? '').toLowerCase());

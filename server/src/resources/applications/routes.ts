@@ -1,4 +1,4 @@
-import type { RouteRecord } from '../../http/routes/route.js';
+import type { RouteExample, RouteRecord } from '../../http/routes/route.js';
 import { defineRoute } from '../../http/routes/route.js';
 import { applicationKeyRoutes } from './keys/routes.js';
 import {
@@ -14,6 +14,12 @@ import type { Applications } from './service.js';
 const base = { limits: [], tag: 'Applications' } as const;
 const all = { entityId: '*', onDenied: 'application_denied' } as const;
 const one = { entityId: { param: 'id' }, onDenied: 'application_denied' } as const;
+const RIGHTS = {
+  permissions: ['token:create', 'token:search'],
+  rules: [{ description: 'Cards', priority: 1, container: '/pci/', transform: 'mask', permissions: ['token:read'] }],
+  expires_at: '2099-12-31T00:00:00Z',
+};
+const MADE: RouteExample = { after: 'POST /applications', params: { id: '$response.body#/id' } };
 
 export function applicationRoutes(applications: Applications): RouteRecord[] {
   return [...collectionRoutes(applications), ...singleRoutes(applications), ...applicationKeyRoutes(applications.keys)];
@@ -44,6 +50,7 @@ function collectionRoutes(applications: Applications): RouteRecord[] {
       summary: 'Create an Application',
       description: 'The answer is the only one that shows its key.',
       body: ApplicationCreate,
+      example: { body: { name: 'Checkout', type: 'private', ...RIGHTS, create_key: true } },
       status: 201,
       response: ApplicationWithKeyBody,
       location: locationOf,
@@ -78,6 +85,7 @@ function singleRoutes(applications: Applications): RouteRecord[] {
       admits: ['application'],
       summary: 'Get an Application',
       description: 'One Application with the names of its keys, never a key itself.',
+      example: MADE,
       status: 200,
       response: ShownApplication,
       audit: { ...one, onRead: 'application_retrieved' },
@@ -93,6 +101,7 @@ function singleRoutes(applications: Applications): RouteRecord[] {
       description:
         'Replaces name, permissions, rules and end; what is left out is none. Holds from the next request on.',
       body: ApplicationUpdate,
+      example: { ...MADE, body: { name: 'Checkout, renamed', ...RIGHTS } },
       status: 200,
       response: ShownApplication,
       audit: one,

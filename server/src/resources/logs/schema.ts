@@ -39,7 +39,7 @@ export const LogsQuery = Type.Object({
   start_date: Type.Optional(dateInput({ description: 'created_at at or after this ISO 8601 date' })),
   end_date: Type.Optional(dateInput({ description: 'created_at before this ISO 8601 date' })),
   start: Type.Optional(text({ description: 'Cursor: the `after` of an earlier page' })),
-  size: Type.Optional(Type.Integer({ minimum: 1, maximum: 1000, description: 'Page size, 20 without it' })),
+  size: Type.Optional(Type.Integer({ minimum: 1, maximum: 1000, default: 20, description: 'Items on a page' })),
   page: Type.Optional(
     Type.Integer({ minimum: 1, maximum: 2_147_483_647, description: 'Page number; adds exact totals' }),
   ),

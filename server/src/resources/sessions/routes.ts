@@ -1,8 +1,27 @@
 import Type from 'typebox';
-import type { RouteRecord } from '../../http/routes/route.js';
+import type { RouteExample, RouteRecord } from '../../http/routes/route.js';
 import { defineRoute } from '../../http/routes/route.js';
 import { SessionAuthorize, SessionBody } from './schema.js';
 import type { Sessions } from './service.js';
+
+const NONCE = '$response.body#/nonce';
+
+const AUTHORIZE_EXAMPLE: RouteExample = {
+  after: 'POST /sessions',
+  body: {
+    nonce: `{${NONCE}}`,
+    rules: [
+      {
+        description: 'One token',
+        priority: 1,
+        conditions: [{ attribute: 'id', operator: 'equals', value: '8ac6c1d5-7f0b-4d3d-8c2a-3a0f8f6f2d10' }],
+        transform: 'mask',
+        permissions: ['token:read'],
+      },
+    ],
+  },
+  samples: { [NONCE]: '0123456789ABCDEFabcdef' },
+};
 
 export function sessionRoutes(sessions: Sessions): RouteRecord[] {
   const base = {
@@ -20,6 +39,7 @@ export function sessionRoutes(sessions: Sessions): RouteRecord[] {
       description: 'Lives three minutes and has no rights until a private Application authorizes its nonce.',
       body: Type.Object({}),
       optionalBody: true,
+      example: { body: {} },
       status: 201,
       response: SessionBody,
       secretFields: ['session_key', 'nonce'],
@@ -34,6 +54,7 @@ export function sessionRoutes(sessions: Sessions): RouteRecord[] {
       summary: 'Authorize a session',
       description: 'Grants token permissions to the session of the nonce, never more than the caller itself holds.',
       body: SessionAuthorize,
+      example: AUTHORIZE_EXAMPLE,
       status: 200,
       failures: ['wrong_application_type', 'not_found', 'session_already_authorized'],
       handle: ({ principal, act, body }) => sessions.authorize(principal, act, body),

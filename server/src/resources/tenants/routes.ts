@@ -1,7 +1,21 @@
-import type { RouteRecord } from '../../http/routes/route.js';
+import type { RouteExample, RouteRecord } from '../../http/routes/route.js';
 import { defineRoute } from '../../http/routes/route.js';
 import { TenantBody, TenantUpdate } from './schema.js';
 import type { Tenants } from './service.js';
+
+const [NAME, FINGERPRINT, DEDUPLICATE] = ['name', 'settings/fingerprint_tokens', 'settings/deduplicate_tokens'].map(
+  (field) => `$response.body#/${field}`,
+) as [string, string, string]; // One for each of the three.
+
+/** What the Tenant has already, so that sending it changes nothing. */
+const UPDATE_EXAMPLE: RouteExample = {
+  after: 'GET /tenants/self',
+  body: {
+    name: `{${NAME}}`,
+    settings: { fingerprint_tokens: `{${FINGERPRINT}}`, deduplicate_tokens: `{${DEDUPLICATE}}` },
+  },
+  samples: { [NAME]: 'Production', [FINGERPRINT]: 'false', [DEDUPLICATE]: 'false' },
+};
 
 export function tenantRoutes(tenants: Tenants): RouteRecord[] {
   const base = { path: '/tenants/self', limits: [], tag: 'Tenants' } as const;
@@ -27,6 +41,7 @@ export function tenantRoutes(tenants: Tenants): RouteRecord[] {
       summary: 'Update the Tenant',
       description: 'Replaces the name; a setting left out keeps its value.',
       body: TenantUpdate,
+      example: UPDATE_EXAMPLE,
       status: 200,
       response: TenantBody,
       audit: { entityId: 'tenant', onDenied: 'tenant_denied' },

@@ -1,19 +1,21 @@
 import Type from 'typebox';
 import type { RouteRecord } from '../../http/routes/route.js';
 import { defineRoute } from '../../http/routes/route.js';
+import { NewTokenDocument, TOKENIZE_COMPONENTS, TokenPatchDocument } from './document/bodies.js';
+import * as examples from './document/examples.js';
+import { JSON_COMPONENTS, ref } from './document/json.js';
+import { DETOKENIZE_RULES, NEW_TOKEN_RULES, TOKEN_PATCH_RULES, TOKENIZE_RULES } from './document/rules.js';
 import { readListFilters } from './input/list-filters.js';
 import {
   ListFiltersDocument,
   ListQuery,
   ListV2FiltersDocument,
   ListV2Query,
-  NewTokenDocument,
   SearchBody,
   SearchV2Body,
   TokenBody,
   TokenList,
   TokenListV2,
-  TokenPatchDocument,
 } from './schema.js';
 import type { Tokens } from './service.js';
 
@@ -40,7 +42,8 @@ function singleRoutes(tokens: Tokens): RouteRecord[] {
       summary: 'Create a token',
       description: 'Stores a value. With deduplication the answer may be the token that holds the same value already.',
       anyBody: true,
-      describes: { body: NewTokenDocument },
+      describes: { body: NewTokenDocument, components: JSON_COMPONENTS, rules: NEW_TOKEN_RULES },
+      example: examples.NEW_TOKEN,
       status: 201,
       response: TokenBody,
       location: ({ id }) => `/tokens/${encodeURIComponent(id)}`,
@@ -57,6 +60,7 @@ function singleRoutes(tokens: Tokens): RouteRecord[] {
       limits: [],
       summary: 'Get a token',
       description: 'Its data is shown as far as the access rule that grants the read says.',
+      example: examples.GET,
       status: 200,
       response: TokenBody,
       failures: ['access_denied'],
@@ -73,7 +77,8 @@ function singleRoutes(tokens: Tokens): RouteRecord[] {
       summary: 'Change a token',
       description: 'Data, mask and metadata are merged (RFC 7386); other fields are replaced; null removes.',
       anyBody: true,
-      describes: { body: TokenPatchDocument },
+      describes: { body: TokenPatchDocument, components: JSON_COMPONENTS, rules: TOKEN_PATCH_RULES },
+      example: examples.PATCH,
       status: 200,
       response: TokenBody,
       failures: ['validation_failed', 'invalid_expression', 'access_denied'],
@@ -150,6 +155,7 @@ function listRoutes(tokens: Tokens): RouteRecord[] {
       summary: 'Search tokens',
       description: 'The tokens the caller may search that match, newest first.',
       body: SearchBody,
+      example: examples.SEARCH,
       optionalBody: true,
       status: 200,
       response: TokenList,
@@ -163,6 +169,7 @@ function listRoutes(tokens: Tokens): RouteRecord[] {
       summary: 'Search tokens by cursor',
       description: 'As the other search; a container includes what is below it.',
       body: SearchV2Body,
+      example: examples.SEARCH,
       optionalBody: true,
       status: 200,
       response: TokenListV2,
@@ -184,6 +191,8 @@ function bodyRoutes(tokens: Tokens): RouteRecord[] {
       limits: ['tokens-create'],
       summary: 'Tokenize',
       description: 'Makes tokens of the values in any JSON and answers in its shape: all of them, or none.',
+      describes: { body: ref('TokenizeValue'), components: TOKENIZE_COMPONENTS, rules: TOKENIZE_RULES },
+      example: examples.TOKENIZE,
       failures: ['validation_failed', 'invalid_expression', 'too_many_tokens', 'access_denied', 'token_id_conflict'],
       handle: ({ principal, act, body }) => tokens.tokenize(principal, act, body),
     }),
@@ -196,6 +205,8 @@ function bodyRoutes(tokens: Tokens): RouteRecord[] {
       limits: [],
       summary: 'Detokenize',
       description: 'Puts values in place of the expressions in any JSON and answers in its shape.',
+      describes: { body: ref('JsonValue'), components: JSON_COMPONENTS, rules: DETOKENIZE_RULES },
+      example: examples.DETOKENIZE,
       failures: ['invalid_expression', 'unknown_token', 'too_many_tokens', 'access_denied'],
       handle: ({ principal, act, body }) => tokens.detokenize(principal, act, body),
     }),

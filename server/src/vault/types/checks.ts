@@ -10,18 +10,18 @@ export interface DataFault {
 
 const NONE: readonly DataFault[] = [];
 
-const CARD_NUMBER_PATTERN = /^\d{13,19}$/;
-const CVC_PATTERN = /^\d{3,4}$/;
-const ACCOUNT_NUMBER_PATTERN = /^\d{3,17}$/;
-const ROUTING_NUMBER_PATTERN = /^\d{9}$/;
-const SOCIAL_SECURITY_PATTERN = /^(?:\d{9}|\d{3}-\d{2}-\d{4})$/;
-const EMPLOYER_ID_PATTERN = /^(?:\d{9}|\d{2}-\d{7})$/;
+export const CARD_NUMBER_PATTERN = /^\d{13,19}$/;
+export const CVC_PATTERN = /^\d{3,4}$/;
+export const ACCOUNT_NUMBER_PATTERN = /^\d{3,17}$/;
+export const ROUTING_NUMBER_PATTERN = /^\d{9}$/;
+export const SOCIAL_SECURITY_PATTERN = /^(?:\d{9}|\d{3}-\d{2}-\d{4})$/;
+export const EMPLOYER_ID_PATTERN = /^(?:\d{9}|\d{2}-\d{7})$/;
 
-const CVC_NUMBER_MIN = 100;
-const CVC_NUMBER_MAX = 9_999;
-const MONTH_MAX = 12;
-const YEAR_MIN = 2000;
-const YEAR_MAX = 2099;
+export const CVC_NUMBER_MIN = 100;
+export const CVC_NUMBER_MAX = 9_999;
+export const MONTH_MAX = 12;
+export const YEAR_MIN = 2000;
+export const YEAR_MAX = 2099;
 const DIGIT_ZERO = 0x30;
 const ABA_WEIGHTS = [3, 7, 1] as const;
 

@@ -1,5 +1,5 @@
 import Type from 'typebox';
-import type { RouteRecord } from '../../../http/routes/route.js';
+import type { RouteExample, RouteRecord } from '../../../http/routes/route.js';
 import { defineRoute } from '../../../http/routes/route.js';
 import {
   ApplicationKeyBody,
@@ -12,6 +12,7 @@ import type { KeyCalls, NewKey } from './service.js';
 
 const base = { limits: [], tag: 'Applications' } as const;
 const audit = { entityId: { param: 'id' }, onDenied: 'application_denied' } as const;
+const MADE: RouteExample = { after: 'POST /applications', params: { id: '$response.body#/id' } };
 
 export function applicationKeyRoutes(keys: KeyCalls): RouteRecord[] {
   return [...collectionRoutes(keys), ...singleRoutes(keys)];
@@ -28,6 +29,7 @@ function collectionRoutes(keys: KeyCalls): RouteRecord[] {
       summary: 'Regenerate the key of an Application',
       description: 'A new key in place of all earlier ones, which stop at once or after `overlap_seconds`.',
       body: ApplicationRegenerate,
+      example: { ...MADE, body: { overlap_seconds: 3_600 } },
       optionalBody: true,
       status: 200,
       response: ApplicationWithKeyBody,
@@ -44,6 +46,7 @@ function collectionRoutes(keys: KeyCalls): RouteRecord[] {
       summary: 'List the keys of an Application',
       description: 'Every key that works, newest first, never the key itself. The last use is told to the hour.',
       query: ApplicationKeysQuery,
+      example: MADE,
       status: 200,
       response: Type.Array(ApplicationKeyBody),
       audit: { ...audit, onRead: 'application_retrieved' },
@@ -59,6 +62,7 @@ function collectionRoutes(keys: KeyCalls): RouteRecord[] {
       description: 'A further key, for rotation without a gap. The answer is the only one that shows it.',
       body: Type.Object({}),
       optionalBody: true,
+      example: { ...MADE, body: {} },
       status: 201,
       response: NewApplicationKeyBody,
       location: locationOf,
@@ -79,6 +83,10 @@ function singleRoutes(keys: KeyCalls): RouteRecord[] {
       admits: ['application'],
       summary: 'Get a key of an Application',
       description: 'When it was made, when it ends and the hour of its last use, never the key itself.',
+      example: {
+        after: 'POST /applications/{id}/keys',
+        params: { id: '$request.path.id', key_id: '$response.body#/id' },
+      },
       status: 200,
       response: ApplicationKeyBody,
       audit: { ...audit, onRead: 'application_retrieved' },

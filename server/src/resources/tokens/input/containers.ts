@@ -4,11 +4,11 @@ import { isJsonArray } from '../../../vault/types/json-object.js';
 import type { Faults } from './faults.js';
 import { addFault, elementPath } from './faults.js';
 
-const CONTAINERS_MAX = 10;
-const CONTAINER_LENGTH_MAX = 200;
+export const CONTAINERS_MAX = 10;
+export const CONTAINER_LENGTH_MAX = 200;
 
 /** Each segment ends at the only slash that can end it, so matching takes one pass. */
-const CONTAINER_PATTERN = /^\/(?:[A-Za-z0-9_-]+\/)*$/;
+export const CONTAINER_PATTERN = /^\/(?:[A-Za-z0-9_-]+\/)*$/;
 
 /** What is wrong with the path of a container; undefined for a good one. */
 export function containerFault(text: string): string | undefined {

@@ -1,6 +1,6 @@
 import { codePointLength } from '../../../kernel/text.js';
 
-const EXPRESSION_LENGTH_MAX = 400;
+export const EXPRESSION_LENGTH_MAX = 400;
 
 /** Whether an id is to be evaluated rather than taken as it is. */
 export function isIdExpression(text: string): boolean {

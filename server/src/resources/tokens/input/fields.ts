@@ -9,7 +9,7 @@ import type { Faults } from './faults.js';
 import { addFault, elementPath } from './faults.js';
 import { refuseUnsafeNumbers } from './unsafe-numbers.js';
 
-const SEARCH_INDEXES_MAX = 10;
+export const SEARCH_INDEXES_MAX = 10;
 
 /** Where the input stands in the body, and when it came. */
 export interface InputContext {

@@ -2,7 +2,7 @@ import type { FieldErrors } from '../../../kernel/errors.js';
 import { hasForbiddenCharacters } from '../../../kernel/text.js';
 import type { Filters } from '../../../vault/search/build.js';
 
-const VALUES_MAX = 100;
+export const VALUES_MAX = 100;
 const DOTTED = /^metadata\.(.+)$/s;
 const BRACKETED = /^metadata\[(.+)\]$/s;
 

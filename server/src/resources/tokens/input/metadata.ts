@@ -4,9 +4,9 @@ import { isJsonObject } from '../../../vault/types/json-object.js';
 import type { Faults } from './faults.js';
 import { addFault, memberPath } from './faults.js';
 
-const ENTRIES_MAX = 50;
-const KEY_LENGTH_MAX = 200;
-const VALUE_LENGTH_MAX = 2_000;
+export const ENTRIES_MAX = 50;
+export const KEY_LENGTH_MAX = 200;
+export const VALUE_LENGTH_MAX = 2_000;
 
 export type Metadata = Readonly<Record<string, string>>;
 

@@ -1,16 +1,16 @@
 import { codePointLength, hasForbiddenCharacters } from '../../../kernel/text.js';
 
-const ID_LENGTH_MIN = 3;
-const ID_LENGTH_MAX = 400;
+export const ID_LENGTH_MIN = 3;
+export const ID_LENGTH_MAX = 400;
 
 /** Characters that mean something in a path, a query, a filter or an expression. */
 const FORBIDDEN_PATTERN = /[#/\\+?[\]|&=%<>{}^]/;
 
 /** A path of its own lies where this token would be. */
-const RESERVED = 'search';
+export const RESERVED = 'search';
 
 /** In an expression this begins the name of a whole token. */
-const WHOLE_TOKEN = 'token:';
+export const WHOLE_TOKEN = 'token:';
 
 /** What is wrong with the id of a new token, as it was given or as its expression turned out; undefined for a good one. */
 export function idFault(id: string): string | undefined {
