@@ -4,7 +4,7 @@ import { onceDecoded } from './request.js';
 import { targetFor } from './samples.js';
 
 /** What anybody may read. */
-const PUBLIC = /^\/(healthz|readyz|openapi\.json|docs(\/[^?]*)?)\/?(\?|$)/;
+const PUBLIC = /^\/((healthz|readyz|openapi\.json|docs(\/[^?]*)?)\/?)?(\?|$)/;
 const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE', 'PROPFIND', 'M-SEARCH', 'PURGE'];
 
 /** Other spellings of a path: some mean the same, most mean nothing, none may lead past the check of a key. */
