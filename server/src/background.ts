@@ -1,8 +1,8 @@
 import type { DroppedMonth } from './audit/partitions.js';
 import { dropOldLogMonth, ensureLogPartitions } from './audit/partitions.js';
 import type { Expressions } from './expressions/expressions.js';
-import { sweepIdempotencyKeys } from './http/idempotency/upkeep.js';
 import type { Job } from './jobs/runner.js';
+import { sweepIdempotencyKeys } from './kept-answers/upkeep.js';
 import type { Clock } from './kernel/clock.js';
 import { sweepApplications, sweepEndedKeys } from './resources/applications/index.js';
 import { sweepSessions } from './resources/sessions/index.js';

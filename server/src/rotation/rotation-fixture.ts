@@ -27,7 +27,7 @@ import { createProcessLog } from '../telemetry/process-log.js';
 import { createFakeClock } from '../testing/fake-clock.js';
 import type { TestDatabase } from '../testing/test-database.js';
 import { createTestDatabase } from '../testing/test-database.js';
-import type { SealedToken } from './token-queries.js';
+import type { SealedToken } from '../vault/upkeep/reseal-queries.js';
 
 /** What one process has: connections of its own, and keys it opened for itself. */
 export interface Process {

@@ -1,6 +1,6 @@
-import { resealIdempotencyKeys, verifyIdempotencyKeys } from '../http/idempotency/upkeep.js';
+import { resealIdempotencyKeys, verifyIdempotencyKeys } from '../kept-answers/upkeep.js';
+import { tokenStage } from '../vault/upkeep/reseal.js';
 import type { Stage } from './stage.js';
-import { tokenStage } from './token-stage.js';
 
 /** Every table that holds records sealed under a tenant's encryption key. */
 export const STAGES: readonly Stage[] = [

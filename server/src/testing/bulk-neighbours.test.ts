@@ -4,13 +4,13 @@ import { after, before, describe, it } from 'node:test';
 import type { Act } from '../audit/entry.js';
 import { operatorAct } from '../audit/entry.js';
 import { record } from '../audit/record.js';
-import { emptyAnswersShowing, FIND_KEPT_ANSWERS } from '../http/idempotency/queries.js';
+import { emptyAnswersShowing, FIND_KEPT_ANSWERS } from '../kept-answers/queries.js';
 import { newId } from '../kernel/ids.js';
 import { touchApiKeys } from '../resources/applications/keys/queries.js';
 import { addActiveTokens, addToGroups } from '../resources/reports/queries.js';
 import { createGather } from '../storage/bulk.js';
 import type { TenantTx } from '../storage/scope.js';
-import { setModified } from '../transfer/transfer-queries.js';
+import { setModified } from '../vault/carry/queries.js';
 import { letIn } from '../vault/make/combination-queries.js';
 import {
   claimFingerprint,

@@ -7,6 +7,8 @@ import type { Clock } from '../kernel/clock.js';
 import { formatDate } from '../kernel/dates.js';
 import { newId } from '../kernel/ids.js';
 import type { Database } from '../storage/database.js';
+import type { ExportPlace } from '../vault/carry/queries.js';
+import { findTokensAfter } from '../vault/carry/queries.js';
 import { recordTouched } from '../vault/change/change.js';
 import type { OpenRow } from '../vault/open/open.js';
 import { createOpener } from '../vault/open/open.js';
@@ -20,8 +22,6 @@ import { openProgress, PROGRESS_NAME } from './progress.js';
 import type { SealedFileWriter } from './segment.js';
 import { createSealedFile, segmentContext, segmentName } from './segment.js';
 import { tokenLine } from './token-line.js';
-import type { ExportPlace } from './transfer-queries.js';
-import { findTokensAfter } from './transfer-queries.js';
 
 export interface ExportOptions {
   readonly database: Database;

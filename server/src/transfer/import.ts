@@ -9,6 +9,7 @@ import { AppError } from '../kernel/errors.js';
 import { EXIT, ExitError } from '../kernel/exit.js';
 import type { Database } from '../storage/database.js';
 import type { TenantTx } from '../storage/scope.js';
+import { setModified } from '../vault/carry/queries.js';
 import { letIn } from '../vault/make/combination-queries.js';
 import { combinationOf } from '../vault/make/combinations.js';
 import type { ImportedToken } from '../vault/make/imported.js';
@@ -22,7 +23,6 @@ import { hasCvc, withoutCvc } from '../vault/types/cvc.js';
 import type { ImportBatch } from './import-batches.js';
 import { importBatches } from './import-batches.js';
 import { openExport } from './import-source.js';
-import { setModified } from './transfer-queries.js';
 
 export interface ImportOptions {
   readonly database: Database;

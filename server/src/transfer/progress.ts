@@ -6,9 +6,9 @@ import { openField, sealField } from '../crypto/envelope.js';
 import type { TenantKeys } from '../crypto/tenant-keys.js';
 import { withWiped } from '../crypto/wiped.js';
 import { isUuid } from '../kernel/ids.js';
+import type { ExportPlace } from '../vault/carry/queries.js';
 import { isMissing, OWNER_ONLY_FILE, syncFolder } from './durable-files.js';
 import type { SegmentRecord } from './manifest.js';
-import type { ExportPlace } from './transfer-queries.js';
 
 export const PROGRESS_NAME = 'progress';
 

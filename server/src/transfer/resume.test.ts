@@ -13,8 +13,8 @@ import {
   makePair,
   makeScratch,
 } from '../testing/transfer.js';
-import type { ExportPlace } from './transfer-queries.js';
-import { findTokensAfter } from './transfer-queries.js';
+import type { ExportPlace } from '../vault/carry/queries.js';
+import { findTokensAfter } from '../vault/carry/queries.js';
 
 const TOKENS = 40;
 const SEGMENT = 10;

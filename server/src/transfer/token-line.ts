@@ -2,15 +2,15 @@ import { formatDate, parseDate } from '../kernel/dates.js';
 import type { FieldErrors } from '../kernel/errors.js';
 import { isUuid } from '../kernel/ids.js';
 import type { Json } from '../kernel/json.js';
+import type { JsonObject } from '../kernel/json-object.js';
+import { isJsonObject } from '../kernel/json-object.js';
 import type { NewToken } from '../resources/tokens/input/new-token.js';
 import { readNewToken } from '../resources/tokens/input/new-token.js';
-import { storedIdFault } from '../resources/tokens/input/token-id.js';
 import type { Origin } from '../vault/make/imported.js';
 import type { OpenRow } from '../vault/open/open.js';
 import { fingerprintText } from '../vault/stored/fingerprint.js';
 import { hasCvc, withoutCvc } from '../vault/types/cvc.js';
-import type { JsonObject } from '../vault/types/json-object.js';
-import { isJsonObject } from '../vault/types/json-object.js';
+import { storedIdFault } from '../vault/types/token-id.js';
 
 /** Clocks of two installations differ a little; a day is no slip of a clock. */
 const FUTURE_MAX_MS = 86_400_000;

@@ -1,6 +1,6 @@
 import type { Principal } from '../../access/principal.js';
 import type { Act, Holder } from '../../audit/entry.js';
-import type { KeptAnswer } from '../idempotency/kept-answer.js';
+import type { KeptAnswer } from '../../kept-answers/kept-answer.js';
 import type { OwnHeaders } from './own-headers.js';
 import type { PlaceHolder } from './places.js';
 

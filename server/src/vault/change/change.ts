@@ -1,7 +1,7 @@
 import type { Act, Outcome } from '../../audit/entry.js';
 import type { EventName } from '../../audit/events.js';
 import { recordAll } from '../../audit/record.js';
-import { emptyAnswersShowing } from '../../http/idempotency/queries.js';
+import { emptyAnswersShowing } from '../../kept-answers/queries.js';
 import type { ActiveToken } from '../../resources/reports/index.js';
 import { countUsage } from '../../resources/reports/index.js';
 import type { TenantTx } from '../../storage/scope.js';

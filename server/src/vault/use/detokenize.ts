@@ -8,8 +8,6 @@ import { formatDate } from '../../kernel/dates.js';
 import { AppError } from '../../kernel/errors.js';
 import type { Json } from '../../kernel/json.js';
 import type { LargeWork } from '../../kernel/large-work.js';
-import type { FoundExpression } from '../../resources/tokens/input/detokenize.js';
-import { findExpressions, rebuildWith } from '../../resources/tokens/input/detokenize.js';
 import type { Database } from '../../storage/database.js';
 import { placed, recordTouched } from '../change/change.js';
 import { FREE_BYTES_MAX, PIECE_BYTES_MAX } from '../find/large-pages.js';
@@ -23,6 +21,8 @@ import { createPresent } from '../present/present.js';
 import type { FoundRow } from '../stored/row.js';
 import { isLarge, sealedBytesOf } from '../stored/row.js';
 import { evaluateLarge } from './detokenize-large.js';
+import type { FoundExpression } from './find-expressions.js';
+import { findExpressions, rebuildWith } from './find-expressions.js';
 import { createRefusals } from './refused.js';
 
 export interface DetokenizeOptions {

@@ -1,8 +1,8 @@
+import type { Faults } from '../../../kernel/field-faults.js';
+import { addFault, memberPath } from '../../../kernel/field-faults.js';
 import type { Json } from '../../../kernel/json.js';
+import { isJsonObject } from '../../../kernel/json-object.js';
 import { codePointLength, hasForbiddenCharacters } from '../../../kernel/text.js';
-import { isJsonObject } from '../../../vault/types/json-object.js';
-import type { Faults } from './faults.js';
-import { addFault, memberPath } from './faults.js';
 
 const ENTRIES_MAX = 50;
 const KEY_LENGTH_MAX = 200;

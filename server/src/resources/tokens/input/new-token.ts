@@ -1,13 +1,15 @@
+import { expressionFault, isIdExpression } from '../../../expressions/expression-text.js';
 import type { FieldErrors } from '../../../kernel/errors.js';
+import type { Faults } from '../../../kernel/field-faults.js';
+import { addFault, faultsUnder } from '../../../kernel/field-faults.js';
 import type { Json } from '../../../kernel/json.js';
+import { isJsonObject } from '../../../kernel/json-object.js';
+import { refuseUnsafeNumbers } from '../../../kernel/unsafe-numbers.js';
 import type { Privacy } from '../../../vault/stored/content.js';
 import { TOKEN_TYPE_CATALOGUE } from '../../../vault/types/catalogue.js';
-import { isJsonObject } from '../../../vault/types/json-object.js';
 import type { TokenType } from '../../../vault/types/names.js';
+import { idFault } from '../../../vault/types/token-id.js';
 import { readContainers } from './containers.js';
-import { expressionFault, isIdExpression } from './expression-text.js';
-import type { Faults } from './faults.js';
-import { addFault, faultsUnder } from './faults.js';
 import type { InputContext } from './fields.js';
 import {
   readDeduplicate,
@@ -20,8 +22,6 @@ import {
 } from './fields.js';
 import { readMetadata } from './metadata.js';
 import { readPrivacy, settlePlace } from './privacy.js';
-import { idFault } from './token-id.js';
-import { refuseUnsafeNumbers } from './unsafe-numbers.js';
 
 /** A token somebody asked for, checked as far as that goes without evaluating an expression. */
 export interface NewToken {

@@ -1,11 +1,11 @@
+import type { Faults } from '../../../kernel/field-faults.js';
+import { addFault } from '../../../kernel/field-faults.js';
 import type { Json } from '../../../kernel/json.js';
+import { isJsonObject } from '../../../kernel/json-object.js';
 import type { Privacy } from '../../../vault/stored/content.js';
 import { CLASSIFICATIONS, IMPACT_LEVELS, RESTRICTION_POLICIES } from '../../../vault/stored/content.js';
 import { TOKEN_TYPE_CATALOGUE } from '../../../vault/types/catalogue.js';
-import { isJsonObject } from '../../../vault/types/json-object.js';
 import type { TokenType } from '../../../vault/types/names.js';
-import type { Faults } from './faults.js';
-import { addFault } from './faults.js';
 
 /** What a client said of the privacy of a token: undefined was left out, null is to go back to the default. */
 export type GivenPrivacy = { readonly [Name in keyof Privacy]: Privacy[Name] | null | undefined };

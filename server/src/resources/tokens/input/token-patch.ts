@@ -1,10 +1,11 @@
 import type { FieldErrors } from '../../../kernel/errors.js';
+import { addFault, faultsUnder } from '../../../kernel/field-faults.js';
 import type { Json } from '../../../kernel/json.js';
-import type { JsonObject } from '../../../vault/types/json-object.js';
-import { isJsonObject } from '../../../vault/types/json-object.js';
+import type { JsonObject } from '../../../kernel/json-object.js';
+import { isJsonObject } from '../../../kernel/json-object.js';
+import { refuseUnsafeNumbers } from '../../../kernel/unsafe-numbers.js';
 import type { TokenType } from '../../../vault/types/names.js';
 import { readContainers } from './containers.js';
-import { addFault, faultsUnder } from './faults.js';
 import type { InputContext } from './fields.js';
 import {
   readDeduplicate,
@@ -19,7 +20,6 @@ import type { MetadataPatch } from './metadata.js';
 import { readMetadataPatch } from './metadata.js';
 import type { GivenPrivacy } from './privacy.js';
 import { readPrivacy } from './privacy.js';
-import { refuseUnsafeNumbers } from './unsafe-numbers.js';
 
 /** A change to a token. What is undefined stays, what is null goes back to its default or goes. */
 export interface TokenPatch {

@@ -1,11 +1,11 @@
-import { assert } from '../../../kernel/assert.js';
-import type { FieldErrors } from '../../../kernel/errors.js';
-import { validationFailed } from '../../../kernel/errors.js';
-import type { Json } from '../../../kernel/json.js';
-import { holdsExpression } from './expression-text.js';
-import { faultsUnder } from './faults.js';
-import { refuseUnsafeNumbers } from './unsafe-numbers.js';
-import { replaceJson, walkJson } from './walk.js';
+import { holdsExpression } from '../../expressions/expression-text.js';
+import { assert } from '../../kernel/assert.js';
+import type { FieldErrors } from '../../kernel/errors.js';
+import { validationFailed } from '../../kernel/errors.js';
+import { faultsUnder } from '../../kernel/field-faults.js';
+import type { Json } from '../../kernel/json.js';
+import { replaceJson, walkJson } from '../../kernel/json-walk.js';
+import { refuseUnsafeNumbers } from '../../kernel/unsafe-numbers.js';
 
 export interface FoundExpression {
   /** Where it stands in the body, as errors name it. */

@@ -1,5 +1,5 @@
-import type { Json } from '../../../kernel/json.js';
-import { isJsonObject } from '../../../vault/types/json-object.js';
+import type { Json } from '../../kernel/json.js';
+import { isJsonObject } from '../../kernel/json-object.js';
 
 /**
  * RFC 7386. Neither argument is changed. The outcome is nested no deeper than the deeper of the two, so what is stored

@@ -1,9 +1,9 @@
-import { openForCredential, sealForCredential } from '../../crypto/credential-seal.js';
-import { openField, sealField } from '../../crypto/envelope.js';
-import { IntegrityError } from '../../crypto/integrity-error.js';
-import type { TenantKeys } from '../../crypto/tenant-keys.js';
-import { withWiped } from '../../crypto/wiped.js';
-import type { Secret } from '../../kernel/secret.js';
+import { openForCredential, sealForCredential } from '../crypto/credential-seal.js';
+import { openField, sealField } from '../crypto/envelope.js';
+import { IntegrityError } from '../crypto/integrity-error.js';
+import type { TenantKeys } from '../crypto/tenant-keys.js';
+import { withWiped } from '../crypto/wiped.js';
+import type { Secret } from '../kernel/secret.js';
 import type { KeptRow } from './queries.js';
 
 /** A successful answer, as it went out. */

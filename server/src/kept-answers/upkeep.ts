@@ -1,9 +1,9 @@
-import { keyVersionOf } from '../../crypto/aead.js';
-import { openField, resealField } from '../../crypto/envelope.js';
-import { IntegrityError } from '../../crypto/integrity-error.js';
-import type { TenantKeys } from '../../crypto/tenant-keys.js';
-import type { Database } from '../../storage/database.js';
-import type { TenantTx } from '../../storage/scope.js';
+import { keyVersionOf } from '../crypto/aead.js';
+import { openField, resealField } from '../crypto/envelope.js';
+import { IntegrityError } from '../crypto/integrity-error.js';
+import type { TenantKeys } from '../crypto/tenant-keys.js';
+import type { Database } from '../storage/database.js';
+import type { TenantTx } from '../storage/scope.js';
 import { contextOf } from './kept-answer.js';
 import { deleteDue, listKept, listTenantsWithDue, replaceSealed } from './queries.js';
 

@@ -1,4 +1,4 @@
-import type { Json } from '../../kernel/json.js';
+import type { Json } from './json.js';
 
 export type JsonObject = { readonly [name: string]: Json };
 

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import type { Json } from '../../../kernel/json.js';
-import { isJsonObject } from '../../../vault/types/json-object.js';
+import type { Json } from '../../kernel/json.js';
+import { isJsonObject } from '../../kernel/json-object.js';
 import { mergePatch } from './merge-patch.js';
 
 /** Appendix A of RFC 7386: original, patch, result. */

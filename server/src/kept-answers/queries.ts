@@ -1,8 +1,8 @@
-import { byteaArray, uuidArray } from '../../storage/binary-array.js';
-import type { Bulk } from '../../storage/bulk.js';
-import { bulkWrite } from '../../storage/bulk.js';
-import type { SystemTx, TenantTx } from '../../storage/scope.js';
-import { statement } from '../../storage/statement.js';
+import { byteaArray, uuidArray } from '../storage/binary-array.js';
+import type { Bulk } from '../storage/bulk.js';
+import { bulkWrite } from '../storage/bulk.js';
+import type { SystemTx, TenantTx } from '../storage/scope.js';
+import { statement } from '../storage/statement.js';
 
 export interface KeptRow {
   readonly status: number;

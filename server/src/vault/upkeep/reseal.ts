@@ -1,14 +1,14 @@
-import { IntegrityError } from '../crypto/integrity-error.js';
-import { openContent, resealContent } from '../resources/tokens/index.js';
-import type { Stage } from './stage.js';
-import type { SealedToken } from './token-queries.js';
+import { IntegrityError } from '../../crypto/integrity-error.js';
+import { openContent, resealContent } from '../../resources/tokens/index.js';
+import type { Stage } from '../../rotation/stage.js';
+import type { SealedToken } from './reseal-queries.js';
 import {
   countTokens,
   listSealedTokens,
   listTokenKeyVersions,
   lockTokensToReseal,
   updateSealed,
-} from './token-queries.js';
+} from './reseal-queries.js';
 
 export const tokenStage: Stage = {
   name: 'tokens',

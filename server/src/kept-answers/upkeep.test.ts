@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict';
 import { createSecretKey, randomBytes } from 'node:crypto';
 import { after, before, beforeEach, describe, it } from 'node:test';
-import { readRecordHeader } from '../../crypto/aead.js';
-import type { TenantKeys } from '../../crypto/tenant-keys.js';
-import { Secret } from '../../kernel/secret.js';
-import type { FakeClock } from '../../testing/fake-clock.js';
-import { createFakeClock } from '../../testing/fake-clock.js';
-import { keptRows, putName } from '../../testing/keyed-puts.js';
-import type { TestApp, TestTenant } from '../../testing/test-app.js';
-import { startTestApp } from '../../testing/test-app.js';
+import { readRecordHeader } from '../crypto/aead.js';
+import type { TenantKeys } from '../crypto/tenant-keys.js';
+import { Secret } from '../kernel/secret.js';
+import type { FakeClock } from '../testing/fake-clock.js';
+import { createFakeClock } from '../testing/fake-clock.js';
+import { keptRows, putName } from '../testing/keyed-puts.js';
+import type { TestApp, TestTenant } from '../testing/test-app.js';
+import { startTestApp } from '../testing/test-app.js';
 import { openAnswer, sealAnswer } from './kept-answer.js';
 import { resealIdempotencyKeys, sweepIdempotencyKeys, verifyIdempotencyKeys } from './upkeep.js';
 

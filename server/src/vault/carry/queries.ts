@@ -1,8 +1,8 @@
-import { bulkWrite } from '../storage/bulk.js';
-import type { TenantTx } from '../storage/scope.js';
-import { statement } from '../storage/statement.js';
-import type { TokenRow } from '../vault/stored/row.js';
-import { TOKEN_COLUMNS } from '../vault/stored/row.js';
+import { bulkWrite } from '../../storage/bulk.js';
+import type { TenantTx } from '../../storage/scope.js';
+import { statement } from '../../storage/statement.js';
+import type { TokenRow } from '../stored/row.js';
+import { TOKEN_COLUMNS } from '../stored/row.js';
 
 /** A place in the order of creation: after this token and before the next. */
 export interface ExportPlace {

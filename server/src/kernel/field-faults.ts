@@ -1,4 +1,4 @@
-import type { FieldErrors } from '../../../kernel/errors.js';
+import type { FieldErrors } from './errors.js';
 
 /** A body of a megabyte can be wrong in a hundred thousand places; nobody reads more than this. */
 const FAULTY_FIELDS_MAX = 100;

@@ -1,4 +1,4 @@
-import { codePointLength } from '../../../kernel/text.js';
+import { codePointLength } from '../kernel/text.js';
 
 const EXPRESSION_LENGTH_MAX = 400;
 

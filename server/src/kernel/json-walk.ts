@@ -1,6 +1,6 @@
-import type { Json } from '../../../kernel/json.js';
-import { isJsonArray, isJsonObject } from '../../../vault/types/json-object.js';
-import { elementPath, memberPath } from './faults.js';
+import { elementPath, memberPath } from './field-faults.js';
+import type { Json } from './json.js';
+import { isJsonArray, isJsonObject } from './json-object.js';
 
 /** Visits every value in document order. What the visitor claims for itself is not entered. */
 export function walkJson(value: Json, path: string, claims: (value: Json, path: string) => boolean): void {

@@ -1,7 +1,7 @@
-import type { Json } from '../../../kernel/json.js';
-import { isJsonObject } from '../../../vault/types/json-object.js';
-import type { Faults } from './faults.js';
-import { addFault, elementPath, memberPath } from './faults.js';
+import type { Faults } from './field-faults.js';
+import { addFault, elementPath, memberPath } from './field-faults.js';
+import type { Json } from './json.js';
+import { isJsonObject } from './json-object.js';
 
 const MESSAGE =
   'must not hold a number beyond ±9007199254740991, or with more digits than can be kept: it could not be returned unchanged, send it as text';

@@ -1,4 +1,4 @@
-import { codePointLength, hasForbiddenCharacters } from '../../../kernel/text.js';
+import { codePointLength, hasForbiddenCharacters } from '../../kernel/text.js';
 
 const ID_LENGTH_MIN = 3;
 const ID_LENGTH_MAX = 400;
