@@ -2,12 +2,12 @@ import type { FieldErrors } from '../../kernel/errors.js';
 import type { Faults } from '../../kernel/field-faults.js';
 import { addFault, faultsUnder } from '../../kernel/field-faults.js';
 import type { Json } from '../../kernel/json.js';
-import { isTooMuchMetadata, mergeMetadata, TOO_MANY_ENTRIES } from '../../resources/tokens/input/metadata.js';
-import { containerOf } from '../../resources/tokens/input/privacy.js';
-import type { TokenPatch } from '../../resources/tokens/input/token-patch.js';
+import { containerOf } from '../make/place.js';
 import type { Privacy, TokenContent } from '../stored/content.js';
 import { TOKEN_TYPE_CATALOGUE } from '../types/catalogue.js';
+import { isTooMuchMetadata, mergeMetadata, TOO_MANY_ENTRIES } from './merge-metadata.js';
 import { mergePatch } from './merge-patch.js';
+import type { TokenPatch } from './token-patch.js';
 
 /**
  * What a token says after a change. The outcome is checked as a new token would be; with any fault it must not be stored.

@@ -1,5 +1,4 @@
 import { validationFailed } from '../../kernel/errors.js';
-import type { TokenPatch } from '../../resources/tokens/input/token-patch.js';
 import type { Preparation } from '../make/prepare.js';
 import {
   CVC_LIFETIME_MS,
@@ -19,6 +18,7 @@ import { sealContent } from '../stored/seal.js';
 import { hasCvc } from '../types/cvc.js';
 import { givesAway, secretNumberOf } from '../types/numbers.js';
 import { applyPatch } from './apply-patch.js';
+import type { TokenPatch } from './token-patch.js';
 
 /** What one request can bring, with some room for what is stored beside it: merging again and again must not go on for ever. */
 const TOKEN_BYTES_MAX = 1_048_576 + 16_384;

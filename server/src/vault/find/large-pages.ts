@@ -7,12 +7,12 @@ import type { WriteItems } from '../../http/transport/piecewise.js';
 import { PiecewiseList } from '../../http/transport/piecewise.js';
 import { AppError } from '../../kernel/errors.js';
 import type { LargeWork } from '../../kernel/large-work.js';
-import type { TokenBody } from '../../resources/tokens/schema.js';
 import type { Database } from '../../storage/database.js';
 import { placed, recordTouched } from '../change/change.js';
 import type { Opener, OpenRow } from '../open/open.js';
 import { takeRoom } from '../open/room.js';
 import { subjectOf } from '../present/answer.js';
+import type { TokenBody } from '../present/token-body.js';
 import type { FoundRow, TokenRow } from '../stored/row.js';
 import { sealedBytesOf } from '../stored/row.js';
 

@@ -2,7 +2,6 @@ import { decide } from '../../access/decide.js';
 import type { Principal } from '../../access/principal.js';
 import type { Act } from '../../audit/entry.js';
 import type { LargeWork } from '../../kernel/large-work.js';
-import type { TokenBody } from '../../resources/tokens/schema.js';
 import type { Database } from '../../storage/database.js';
 import { placed, recordTouched } from '../change/change.js';
 import type { Opener, OpenRow } from '../open/open.js';
@@ -10,6 +9,7 @@ import { known } from '../open/open.js';
 import { takeRoom } from '../open/room.js';
 import { granted, subjectOf } from '../present/answer.js';
 import type { Present } from '../present/present.js';
+import type { TokenBody } from '../present/token-body.js';
 import type { FoundRow } from '../stored/row.js';
 import { sealedBytesOf } from '../stored/row.js';
 

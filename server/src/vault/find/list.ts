@@ -10,7 +10,6 @@ import type { CursorPagination, OffsetPagination } from '../../http/paging/pages
 import { cursorPage, offsetPage, PAGE_SIZE_DEFAULT, pageAsked } from '../../http/paging/pages.js';
 import type { PiecewiseList } from '../../http/transport/piecewise.js';
 import type { LargeWork } from '../../kernel/large-work.js';
-import type { TokenBody } from '../../resources/tokens/schema.js';
 import type { Database } from '../../storage/database.js';
 import type { TenantTx } from '../../storage/scope.js';
 import { recordTouched } from '../change/change.js';
@@ -20,6 +19,7 @@ import { takeRoom } from '../open/room.js';
 import { granted, subjectOf } from '../present/answer.js';
 import type { Fingerprints } from '../present/present.js';
 import { createPresent } from '../present/present.js';
+import type { TokenBody } from '../present/token-body.js';
 import type { Filters } from '../search/build.js';
 import { createDirectory } from '../search/directory.js';
 import type { Page } from '../search/list-queries.js';

@@ -1,11 +1,11 @@
 import type { Principal } from '../../access/principal.js';
-import type { TokenBody } from '../../resources/tokens/schema.js';
 import type { TenantTx } from '../../storage/scope.js';
 import { recordTouched } from '../change/change.js';
 import type { Opener } from '../open/open.js';
 import type { GrantedToken } from '../present/answer.js';
 import { isStranger, presentMatch } from '../present/answer.js';
 import { bareBody, createPresent } from '../present/present.js';
+import type { TokenBody } from '../present/token-body.js';
 import type { Preparation } from './prepare.js';
 import { storeTokens } from './store.js';
 

@@ -5,7 +5,8 @@ import { addFault, faultsUnder } from '../../../kernel/field-faults.js';
 import type { Json } from '../../../kernel/json.js';
 import { isJsonObject } from '../../../kernel/json-object.js';
 import { refuseUnsafeNumbers } from '../../../kernel/unsafe-numbers.js';
-import type { Privacy } from '../../../vault/stored/content.js';
+import type { NewToken } from '../../../vault/make/new-token.js';
+import { settlePlace } from '../../../vault/make/place.js';
 import { TOKEN_TYPE_CATALOGUE } from '../../../vault/types/catalogue.js';
 import type { TokenType } from '../../../vault/types/names.js';
 import { idFault } from '../../../vault/types/token-id.js';
@@ -21,24 +22,7 @@ import {
   readType,
 } from './fields.js';
 import { readMetadata } from './metadata.js';
-import { readPrivacy, settlePlace } from './privacy.js';
-
-/** A token somebody asked for, checked as far as that goes without evaluating an expression. */
-export interface NewToken {
-  /** A good id, or an expression whose outcome has yet to be checked. */
-  readonly id: string | undefined;
-  readonly type: TokenType;
-  readonly data: Json;
-  readonly mask: Json | undefined;
-  readonly containers: readonly string[];
-  readonly metadata: Readonly<Record<string, string>> | undefined;
-  readonly searchIndexes: readonly string[] | undefined;
-  readonly fingerprintExpression: string | undefined;
-  readonly deduplicate: boolean | undefined;
-  readonly expiresAtMs: number | undefined;
-  readonly privacy: Privacy;
-  readonly encryption: Json | undefined;
-}
+import { readPrivacy } from './privacy.js';
 
 /**
  * Reads the request for a token and reports everything that is wrong with it at once. A member that is null counts as

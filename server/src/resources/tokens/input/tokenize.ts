@@ -5,8 +5,8 @@ import type { Json } from '../../../kernel/json.js';
 import { isJsonArray, isJsonObject } from '../../../kernel/json-object.js';
 import { replaceJson, walkJson } from '../../../kernel/json-walk.js';
 import { refuseUnsafeNumbers } from '../../../kernel/unsafe-numbers.js';
+import type { NewToken } from '../../../vault/make/new-token.js';
 import type { InputContext } from './fields.js';
-import type { NewToken } from './new-token.js';
 import { newGenericToken, readNewToken } from './new-token.js';
 
 export interface TokenizePlan {
