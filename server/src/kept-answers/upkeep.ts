@@ -4,6 +4,7 @@ import { IntegrityError } from '../crypto/integrity-error.js';
 import type { TenantKeys } from '../crypto/tenant-keys.js';
 import type { Database } from '../storage/database.js';
 import type { TenantTx } from '../storage/scope.js';
+import type { ResealStep, Step } from '../tables/walk.js';
 import { contextOf } from './kept-answer.js';
 import { deleteDue, listKept, listTenantsWithDue, replaceSealed } from './queries.js';
 
@@ -23,15 +24,6 @@ export async function sweepIdempotencyKeys(
   return removed;
 }
 
-export interface Resealed {
-  /** Where to go on; undefined at the end. */
-  readonly next: string | undefined;
-  readonly resealed: number;
-  readonly seen: number;
-  /** Ids of rows that do not open; they stay as they are. */
-  readonly faults?: readonly string[];
-}
-
 /**
  * Puts the tenant's current key on answers sealed under an older one, in the order of their ids from behind `afterHex`
  * (empty for the first). What an answer shows to one credential alone stays sealed inside.
@@ -41,7 +33,7 @@ export async function resealIdempotencyKeys(
   keys: TenantKeys,
   afterHex: string,
   limit: number,
-): Promise<Resealed> {
+): Promise<ResealStep> {
   const rows = await listKept(tx, Buffer.from(afterHex, 'hex'), limit);
   const old = rows.filter((row) => !isEmpty(row) && keyVersionOf(row.sealed) !== keys.encryption.currentVersion);
   const faults: string[] = [];
@@ -64,7 +56,7 @@ export async function verifyIdempotencyKeys(
   keys: TenantKeys,
   afterHex: string,
   limit: number,
-): Promise<{ readonly next: string | undefined; readonly seen: number; readonly faults: readonly string[] }> {
+): Promise<Step & { readonly faults: readonly string[] }> {
   const rows = await listKept(tx, Buffer.from(afterHex, 'hex'), limit);
   const faults: string[] = [];
   for (const { id, sealed } of rows.filter((row) => !isEmpty(row))) {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { operatorAct } from '../audit/entry.js';
-import { countUsage } from '../resources/reports/index.js';
+import { countUsage } from '../vault/index.js';
 import { usageOf } from './bare-tokens.js';
 import type { TestApp, TestTenant } from './test-app.js';
 

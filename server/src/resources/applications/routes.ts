@@ -1,5 +1,6 @@
 import type { RouteRecord } from '../../http/routes/route.js';
 import { defineRoute } from '../../http/routes/route.js';
+import { APPLICATION_EVENTS } from './events.js';
 import { applicationKeyRoutes } from './keys/routes.js';
 import {
   ApplicationCreate,
@@ -13,8 +14,8 @@ import type { Applications } from './service.js';
 
 export function applicationRoutes(applications: Applications): RouteRecord[] {
   const base = { limits: [], tag: 'Applications' } as const;
-  const all = { entityId: '*', onDenied: 'application_denied' } as const;
-  const one = { entityId: { param: 'id' }, onDenied: 'application_denied' } as const;
+  const all = { entityId: '*', onDenied: APPLICATION_EVENTS.denied } as const;
+  const one = { entityId: { param: 'id' }, onDenied: APPLICATION_EVENTS.denied } as const;
   return [
     defineRoute({
       ...base,
@@ -26,7 +27,7 @@ export function applicationRoutes(applications: Applications): RouteRecord[] {
       query: ApplicationsQuery,
       status: 200,
       response: ApplicationList,
-      audit: { ...all, onRead: 'application_listed' },
+      audit: { ...all, onRead: APPLICATION_EVENTS.listed },
       handle: ({ principal, act, query }) => applications.list(principal.tenantId, query, act.atMs),
     }),
     defineRoute({
@@ -54,7 +55,7 @@ export function applicationRoutes(applications: Applications): RouteRecord[] {
       status: 200,
       response: ShownApplication,
       failures: ['wrong_application_type'],
-      audit: { ...all, entityId: 'application', onRead: 'application_retrieved' },
+      audit: { ...all, entityId: 'application', onRead: APPLICATION_EVENTS.retrieved },
       handle: ({ principal, act }) => applications.get(principal.tenantId, principal.applicationId, act.atMs),
     }),
     defineRoute({
@@ -66,7 +67,7 @@ export function applicationRoutes(applications: Applications): RouteRecord[] {
       description: 'One Application with the names of its keys, never a key itself.',
       status: 200,
       response: ShownApplication,
-      audit: { ...one, onRead: 'application_retrieved' },
+      audit: { ...one, onRead: APPLICATION_EVENTS.retrieved },
       handle: ({ principal, act, params }) => applications.get(principal.tenantId, params.id, act.atMs),
     }),
     defineRoute({

@@ -5,6 +5,7 @@ import type { Act } from '../../audit/entry.js';
 import { validationFailed } from '../../kernel/errors.js';
 import { isUuid } from '../../kernel/ids.js';
 import { announce } from '../../storage/changes.js';
+import { APPLICATION_EVENTS } from './events.js';
 import { endSessionsOfApplication } from './keys/end.js';
 import { listApiKeys } from './keys/queries.js';
 import type { KeyCalls } from './keys/service.js';
@@ -63,7 +64,12 @@ export function createApplications(options: ChangesOptions): Applications {
       });
       options.forgetAccess(tenantId);
       const { row, body } = created;
-      const story = { event: 'application_created', tenantId, applicationId: row.id, after: shownRights(row) } as const;
+      const story = {
+        event: APPLICATION_EVENTS.created,
+        tenantId,
+        applicationId: row.id,
+        after: shownRights(row),
+      } as const;
       options.onSecurity(story, act);
       return body;
     },
@@ -122,9 +128,9 @@ export function createApplications(options: ChangesOptions): Applications {
         });
         const [keys] = await Promise.all([listApiKeys(tx, id, act.atMs), updateApplication(tx, row)]);
         const body = shownApplicationOf(row, keys);
-        await conclude(tx, act, 'application_updated', id, body);
+        await conclude(tx, act, APPLICATION_EVENTS.updated, id, body);
         const isChanged = !row.mac.equals(old.mac);
-        const story = { event: 'application_updated', before: shownRights(old), after: shownRights(row) } as const;
+        const story = { event: APPLICATION_EVENTS.updated, before: shownRights(old), after: shownRights(row) } as const;
         return { body, ...(isChanged && { story: { ...story, applicationId: id } }) };
       });
     },
@@ -137,8 +143,8 @@ export function createApplications(options: ChangesOptions): Applications {
           if (!row) return noSuchApplication();
           if (!(await endSessionsOfApplication(tx, act, id)).isAll) return { body: false };
           await deleteApplications(tx, [id]);
-          await conclude(tx, act, 'application_deleted', id, undefined);
-          return { body: true, story: { event: 'application_deleted', applicationId: id } };
+          await conclude(tx, act, APPLICATION_EVENTS.deleted, id, undefined);
+          return { body: true, story: { event: APPLICATION_EVENTS.deleted, applicationId: id } };
         });
       // Each session has its entry. So many at a time that nobody who shares the transaction waits long.
       while (!(await remove()));

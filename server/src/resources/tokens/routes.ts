@@ -1,6 +1,7 @@
 import Type from 'typebox';
 import type { RouteRecord } from '../../http/routes/route.js';
 import { defineRoute } from '../../http/routes/route.js';
+import { TOKEN_EVENTS } from '../../vault/index.js';
 import { readListFilters } from './input/list-filters.js';
 import {
   ListFiltersDocument,
@@ -22,11 +23,11 @@ export function tokenRoutes(tokens: Tokens): RouteRecord[] {
 }
 
 const TAG = { tag: 'Tokens' } as const;
-const ON_MANY = { audit: { entityId: '*', onDenied: 'token_denied' } } as const;
+const ON_MANY = { audit: { entityId: '*', onDenied: TOKEN_EVENTS.denied } } as const;
 
 function singleRoutes(tokens: Tokens): RouteRecord[] {
   const onOne = {
-    audit: { entityId: { param: 'id', isText: true }, entityTypeOf: tokens.typeOf, onDenied: 'token_denied' },
+    audit: { entityId: { param: 'id', isText: true }, entityTypeOf: tokens.typeOf, onDenied: TOKEN_EVENTS.denied },
   } as const;
   return [
     defineRoute({
@@ -114,7 +115,7 @@ function listRoutes(tokens: Tokens): RouteRecord[] {
       status: 200,
       response: TokenList,
       handle: ({ principal, act, query, filters: { fingerprint: _, ...filters } }) =>
-        tokens.lists.numbered(principal, act, { by: 'filters', filters }, query),
+        tokens.listNumbered(principal, act, { by: 'filters', filters }, query),
     }),
     defineRoute({
       ...list,
@@ -128,7 +129,7 @@ function listRoutes(tokens: Tokens): RouteRecord[] {
       response: TokenListV2,
       failures: ['invalid_cursor'],
       handle: ({ principal, act, query, filters }) =>
-        tokens.lists.following(principal, act, { by: 'filters', filters }, query),
+        tokens.listFollowing(principal, act, { by: 'filters', filters }, query),
     }),
     defineRoute({
       ...search,
@@ -141,7 +142,7 @@ function listRoutes(tokens: Tokens): RouteRecord[] {
       response: TokenList,
       failures: ['invalid_query'],
       handle: ({ principal, act, body }) =>
-        tokens.lists.numbered(principal, act, { by: 'query', query: body.query ?? '' }, body),
+        tokens.listNumbered(principal, act, { by: 'query', query: body.query ?? '' }, body),
     }),
     defineRoute({
       ...search,
@@ -154,7 +155,7 @@ function listRoutes(tokens: Tokens): RouteRecord[] {
       response: TokenListV2,
       failures: ['invalid_query', 'invalid_cursor'],
       handle: ({ principal, act, body }) =>
-        tokens.lists.following(principal, act, { by: 'query', query: body.query ?? '' }, body),
+        tokens.listFollowing(principal, act, { by: 'query', query: body.query ?? '' }, body),
     }),
   ];
 }

@@ -2,9 +2,8 @@ import type { Static } from 'typebox';
 import Type from 'typebox';
 import { CursorQuery, cursorListOf, OffsetQuery, offsetListOf } from '../../http/paging/pages.js';
 import { DateTime, named, text, Uuid } from '../../http/routes/schema.js';
-import type { TokenBody as PresentedToken } from '../../vault/present/token-body.js';
-import { CLASSIFICATIONS, IMPACT_LEVELS, RESTRICTION_POLICIES } from '../../vault/stored/content.js';
-import { TOKEN_TYPES } from '../../vault/types/names.js';
+import type { TokenBody as PresentedToken } from '../../vault/index.js';
+import { CLASSIFICATIONS, IMPACT_LEVELS, RESTRICTION_POLICIES, TOKEN_TYPES } from '../../vault/index.js';
 
 const Anything = Type.Unknown({ description: 'Any JSON' });
 

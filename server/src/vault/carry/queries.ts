@@ -1,17 +1,12 @@
 import { bulkWrite } from '../../storage/bulk.js';
 import type { TenantTx } from '../../storage/scope.js';
 import { statement } from '../../storage/statement.js';
+import type { TokenPosition } from '../stored/position.js';
 import type { TokenRow } from '../stored/row.js';
 import { TOKEN_COLUMNS } from '../stored/row.js';
 
-/** A place in the order of creation: after this token and before the next. */
-export interface ExportPlace {
-  readonly createdAtMs: number;
-  readonly tie: string;
-}
-
 export interface ExportPage {
-  readonly after: ExportPlace;
+  readonly after: TokenPosition;
   /** Tokens made later are not part of the export. */
   readonly untilMs: number;
   readonly nowMs: number;

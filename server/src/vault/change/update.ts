@@ -43,7 +43,7 @@ export function mergeChange({ row, content }: OpenRow, patch: TokenPatch, nowMs:
 }
 
 /** Works out the token that says `changed` from now on; throws a 400 that names the field whose expression failed. */
-export function changeToken(
+export function workOutChange(
   preparation: Preparation,
   { row, content }: OpenRow,
   changed: TokenContent,

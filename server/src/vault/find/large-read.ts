@@ -4,6 +4,7 @@ import type { Act } from '../../audit/entry.js';
 import type { LargeWork } from '../../kernel/large-work.js';
 import type { Database } from '../../storage/database.js';
 import { placed, recordTouched } from '../change/change.js';
+import { TOKEN_EVENTS } from '../events.js';
 import type { Opener, OpenRow } from '../open/open.js';
 import { known } from '../open/open.js';
 import { takeRoom } from '../open/room.js';
@@ -41,7 +42,7 @@ export async function readLarge(
     transformOf(seen);
     return seen.row;
   });
-  await database.write(tenantId, (tx) => recordTouched(tx, act, 'token_retrieved', [placed(row)]));
+  await database.write(tenantId, (tx) => recordTouched(tx, act, TOKEN_EVENTS.retrieved, [placed(row)]));
   return opener.openPaced(tenantId, [row], act.atMs, ([token]) => {
     const seen = known(token);
     return present.body(seen, transformOf(seen), act.atMs);

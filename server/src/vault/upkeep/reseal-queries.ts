@@ -1,6 +1,6 @@
-import type { TokenRow } from '../../resources/tokens/index.js';
 import type { TenantTx } from '../../storage/scope.js';
 import { statement } from '../../storage/statement.js';
+import type { TokenRow } from '../stored/row.js';
 
 export type SealedToken = Pick<TokenRow, 'tenant_id' | 'id' | 'type' | 'group_id' | 'data_version' | 'sealed'>;
 

@@ -1,6 +1,7 @@
 import Type from 'typebox';
 import type { RouteRecord } from '../../../http/routes/route.js';
 import { defineRoute } from '../../../http/routes/route.js';
+import { APPLICATION_EVENTS } from '../events.js';
 import {
   ApplicationKeyBody,
   ApplicationKeysQuery,
@@ -12,7 +13,7 @@ import type { KeyCalls, NewKey } from './service.js';
 
 export function applicationKeyRoutes(keys: KeyCalls): RouteRecord[] {
   const base = { limits: [], tag: 'Applications' } as const;
-  const audit = { entityId: { param: 'id' }, onDenied: 'application_denied' } as const;
+  const audit = { entityId: { param: 'id' }, onDenied: APPLICATION_EVENTS.denied } as const;
   return [
     defineRoute({
       ...base,
@@ -39,7 +40,7 @@ export function applicationKeyRoutes(keys: KeyCalls): RouteRecord[] {
       query: ApplicationKeysQuery,
       status: 200,
       response: Type.Array(ApplicationKeyBody),
-      audit: { ...audit, onRead: 'application_retrieved' },
+      audit: { ...audit, onRead: APPLICATION_EVENTS.retrieved },
       handle: ({ principal, act, params, query }) => keys.list(principal.tenantId, params.id, query, act.atMs),
     }),
     defineRoute({
@@ -67,7 +68,7 @@ export function applicationKeyRoutes(keys: KeyCalls): RouteRecord[] {
       description: 'When it was made, when it ends and the hour of its last use, never the key itself.',
       status: 200,
       response: ApplicationKeyBody,
-      audit: { ...audit, onRead: 'application_retrieved' },
+      audit: { ...audit, onRead: APPLICATION_EVENTS.retrieved },
       handle: ({ principal, act, params }) => keys.get(principal.tenantId, params.id, params.key_id, act.atMs),
     }),
     defineRoute({

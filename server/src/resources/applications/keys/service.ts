@@ -3,6 +3,7 @@ import type { ApplicationType } from '../../../access/permissions.js';
 import { isKeyMacValid, keyMac } from '../../../access/row-macs.js';
 import type { Act } from '../../../audit/entry.js';
 import { storageUnavailable, validationFailed } from '../../../kernel/errors.js';
+import { APPLICATION_EVENTS } from '../events.js';
 import { applicationBodyOf, keyBodyOf, keyNameOf } from '../making/body.js';
 import type { Changes, ChangesOptions } from '../making/changes.js';
 import { conclude, idOf, noSuchApplication, noSuchKey } from '../making/changes.js';
@@ -98,8 +99,8 @@ export function createKeyCalls(options: ChangesOptions, changes: Changes): KeyCa
         const key = generateApiKey(application.type as ApplicationType); // The column takes no other value.
         const { id: keyId } = await storeKey(tx, systemKeys, act, id, key);
         const body = { ...applicationBodyOf(application), key: key.reveal() };
-        await conclude(tx, act, 'application_key_regenerated', id, body);
-        return { body, story: { event: 'application_key_regenerated', applicationId: id, keyId } };
+        await conclude(tx, act, APPLICATION_EVENTS.key_regenerated, id, body);
+        return { body, story: { event: APPLICATION_EVENTS.key_regenerated, applicationId: id, keyId } };
       });
     },
 
@@ -116,8 +117,8 @@ export function createKeyCalls(options: ChangesOptions, changes: Changes): KeyCa
         const key = generateApiKey(changes.verify(application).type as ApplicationType); // The column takes no other value.
         const row = await storeKey(tx, systemKeys, act, id, key);
         const body = { ...keyNameOf(row), key: key.reveal(), applicationId: id };
-        await conclude(tx, act, 'application_key_added', id, body);
-        return { body, story: { event: 'application_key_added', applicationId: id, keyId: row.id } };
+        await conclude(tx, act, APPLICATION_EVENTS.key_added, id, body);
+        return { body, story: { event: APPLICATION_EVENTS.key_added, applicationId: id, keyId: row.id } };
       });
     },
 
@@ -142,8 +143,8 @@ export function createKeyCalls(options: ChangesOptions, changes: Changes): KeyCa
         const key = keys.find((candidate) => candidate.id === givenKey?.toLowerCase());
         if (!key) return noSuchKey();
         await endKeys(tx, systemKeys, act, id, [key]);
-        await conclude(tx, act, 'application_key_revoked', id, undefined);
-        return { body: undefined, story: { event: 'application_key_revoked', applicationId: id, keyId: key.id } };
+        await conclude(tx, act, APPLICATION_EVENTS.key_revoked, id, undefined);
+        return { body: undefined, story: { event: APPLICATION_EVENTS.key_revoked, applicationId: id, keyId: key.id } };
       });
     },
   };

@@ -6,8 +6,8 @@ import type { Json } from '../../../kernel/json.js';
 import type { JsonObject } from '../../../kernel/json-object.js';
 import { isJsonArray, isJsonObject } from '../../../kernel/json-object.js';
 import { refuseUnsafeNumbers } from '../../../kernel/unsafe-numbers.js';
-import type { TokenType } from '../../../vault/types/names.js';
-import { isTokenType, TOKEN_TYPES } from '../../../vault/types/names.js';
+import type { TokenType } from '../../../vault/index.js';
+import { isTokenType, TOKEN_TYPES } from '../../../vault/index.js';
 
 const SEARCH_INDEXES_MAX = 10;
 

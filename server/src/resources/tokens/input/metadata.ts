@@ -3,8 +3,8 @@ import { addFault, memberPath } from '../../../kernel/field-faults.js';
 import type { Json } from '../../../kernel/json.js';
 import { isJsonObject } from '../../../kernel/json-object.js';
 import { codePointLength, hasForbiddenCharacters } from '../../../kernel/text.js';
-import type { Metadata, MetadataPatch } from '../../../vault/change/merge-metadata.js';
-import { METADATA_ENTRIES_MAX, mergeMetadata, TOO_MANY_ENTRIES } from '../../../vault/change/merge-metadata.js';
+import type { Metadata, MetadataPatch } from '../../../vault/index.js';
+import { METADATA_ENTRIES_MAX, mergeMetadata, TOO_MANY_ENTRIES } from '../../../vault/index.js';
 
 const KEY_LENGTH_MAX = 200;
 const VALUE_LENGTH_MAX = 2_000;

@@ -5,11 +5,8 @@ import { addFault, faultsUnder } from '../../../kernel/field-faults.js';
 import type { Json } from '../../../kernel/json.js';
 import { isJsonObject } from '../../../kernel/json-object.js';
 import { refuseUnsafeNumbers } from '../../../kernel/unsafe-numbers.js';
-import type { NewToken } from '../../../vault/make/new-token.js';
-import { settlePlace } from '../../../vault/make/place.js';
-import { TOKEN_TYPE_CATALOGUE } from '../../../vault/types/catalogue.js';
-import type { TokenType } from '../../../vault/types/names.js';
-import { idFault } from '../../../vault/types/token-id.js';
+import type { NewToken, TokenType } from '../../../vault/index.js';
+import { idFault, settlePlace, TOKEN_TYPE_CATALOGUE } from '../../../vault/index.js';
 import { readContainers } from './containers.js';
 import type { InputContext } from './fields.js';
 import {

@@ -2,9 +2,8 @@ import type { Faults } from '../../../kernel/field-faults.js';
 import { addFault } from '../../../kernel/field-faults.js';
 import type { Json } from '../../../kernel/json.js';
 import { isJsonObject } from '../../../kernel/json-object.js';
-import type { GivenPrivacy } from '../../../vault/make/place.js';
-import { choiceOf } from '../../../vault/make/place.js';
-import { CLASSIFICATIONS, IMPACT_LEVELS, RESTRICTION_POLICIES } from '../../../vault/stored/content.js';
+import type { GivenPrivacy } from '../../../vault/index.js';
+import { CLASSIFICATIONS, choiceOf, IMPACT_LEVELS, RESTRICTION_POLICIES } from '../../../vault/index.js';
 
 const NOTHING: GivenPrivacy = { classification: undefined, impact_level: undefined, restriction_policy: undefined };
 

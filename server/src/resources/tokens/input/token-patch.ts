@@ -3,7 +3,7 @@ import { addFault, faultsUnder } from '../../../kernel/field-faults.js';
 import type { Json } from '../../../kernel/json.js';
 import { isJsonObject } from '../../../kernel/json-object.js';
 import { refuseUnsafeNumbers } from '../../../kernel/unsafe-numbers.js';
-import type { TokenPatch } from '../../../vault/change/token-patch.js';
+import type { TokenPatch } from '../../../vault/index.js';
 import { readContainers } from './containers.js';
 import type { InputContext } from './fields.js';
 import {

@@ -5,7 +5,7 @@ import type { Json } from '../../../kernel/json.js';
 import { isJsonArray, isJsonObject } from '../../../kernel/json-object.js';
 import { replaceJson, walkJson } from '../../../kernel/json-walk.js';
 import { refuseUnsafeNumbers } from '../../../kernel/unsafe-numbers.js';
-import type { NewToken } from '../../../vault/make/new-token.js';
+import type { NewToken } from '../../../vault/index.js';
 import type { InputContext } from './fields.js';
 import { newGenericToken, readNewToken } from './new-token.js';
 
