@@ -1,30 +1,21 @@
 import { LOG_TABLE } from './audit/tables.js';
 import type { RouteRecord } from './http/routes/route.js';
 import { KEPT_ANSWER_TABLES } from './kept-answers/tables.js';
-import { applicationTemplates } from './resources/application-templates/index.js';
-import { applications } from './resources/applications/index.js';
-import { logs } from './resources/logs/index.js';
-import { permissions } from './resources/permissions/index.js';
-import { reports } from './resources/reports/index.js';
-import { sessions } from './resources/sessions/index.js';
 import type { Slice } from './resources/slice.js';
-import { tenants } from './resources/tenants/index.js';
-import { tokens } from './resources/tokens/index.js';
+import * as resources from './resources/slices.js';
 import { ROTATION_TABLES } from './rotation/tables.js';
 import { KEY_TABLES } from './tables/of-keys.js';
 import type { TableRecord } from './tables/table.js';
 import { VAULT_TABLES } from './vault/index.js';
 
-/** Every resource of the tenant API, a line each. */
-const RESOURCES = [permissions, logs, tenants, reports, applications, applicationTemplates, tokens, sessions] as const;
-
 /** What it takes to build all of them. */
-export type ResourceParts = PartsOf<(typeof RESOURCES)[number]>;
+export type ResourceParts = PartsOf<(typeof resources)[keyof typeof resources]>;
 type PartsOf<S> = (S extends Slice<infer Parts> ? (parts: Parts) => void : never) extends (parts: infer All) => void
   ? All
   : never;
 
-export const SLICES: readonly Slice<ResourceParts>[] = RESOURCES;
+/** Every resource of the tenant API, in the order of their names. */
+export const SLICES: readonly Slice<ResourceParts>[] = Object.values(resources);
 
 /**
  * Every table of tenant data but `tenants` itself. How far a rotation came is stored as the name of a table in this order, so

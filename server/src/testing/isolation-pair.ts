@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { operatorAct } from '../audit/entry.js';
 import { countUsage } from '../vault/index.js';
 import { usageOf } from './bare-tokens.js';
+import { loadTrials } from './slice-trial.js';
 import type { TestApp, TestTenant } from './test-app.js';
 
 /** Tables that hold nothing of a tenant. Any other table must have a tenant_id and row-level security. */
@@ -31,6 +32,8 @@ export interface Names {
   readonly logsCursor: string;
   readonly tokensCursor: string;
   readonly searchCursor: string;
+  /** Those of further slices. */
+  readonly [further: string]: string;
 }
 
 export interface Populated extends TestTenant {
@@ -123,7 +126,14 @@ async function populate(app: TestApp, label: string, further: number): Promise<P
     tokensCursor: list.json.pagination.after,
     searchCursor: found.pagination.after,
   };
-  return { ...tenant, privateKey, publicKey, sessionKey: session.session_key, names, tokens: 3 + further };
+  const made = { ...tenant, privateKey, publicKey, sessionKey: session.session_key, tokens: 3 + further };
+  return { ...made, names: { ...names, ...(await furtherNames(app, made, label)) } };
+}
+
+/** What slices add themselves; without a tenant, names of the same form that belong to nobody. */
+async function furtherNames(app: TestApp, tenant?: Omit<Populated, 'names'>, label?: string): Promise<object> {
+  const trials = await loadTrials();
+  return Object.assign({}, ...(await Promise.all(trials.map(({ populate }) => populate?.(app, tenant, label)))));
 }
 
 /** What only time or an operator would bring about. */
@@ -142,8 +152,9 @@ async function writePast(app: TestApp, { id }: TestTenant, label: string): Promi
 }
 
 /** Names of the same form that belong to nobody. */
-export function unknownNames(): Names {
+export async function unknownNames(app: TestApp): Promise<Names> {
   return {
+    ...(await furtherNames(app)),
     tenantId: randomUUID(),
     applicationId: randomUUID(),
     keyId: randomUUID(),
