@@ -176,23 +176,6 @@ describe('the house is tidy', () => {
     assert.deepEqual(stars, []);
   });
 
-  it('every statement on tenant data names its tenant', () => {
-    const wrong: string[] = [];
-    for (const { path, text } of product.filter((source) =>
-      /(resources\/.*queries|audit\/record)\.ts$/.test(source.path),
-    )) {
-      for (const [, name, sql = ''] of text.matchAll(
-        /statement(?:<[^(]*>)?\(\s*['`]([^'`]+)['`],\s*['`]([^`']+)['`]/g,
-      )) {
-        const isOfUsers = /\bFROM users\b|\bINTO users\b/.test(sql);
-        const isAcrossTenants = name === 'list_tenants' || name === 'list_deleted_tenants';
-        if (!isOfUsers && !isAcrossTenants && !/tenant_id|tenants|\$\{sql\}/.test(sql)) wrong.push(`${path}: ${name}`);
-        if (/FROM tenants WHERE/.test(sql) && !isAcrossTenants && !/id = \$1/.test(sql)) wrong.push(`${path}: ${name}`);
-      }
-    }
-    assert.deepEqual(wrong, []);
-  });
-
   it('every room opens with a short README', async () => {
     const rooms = (await readdir('server/src', { withFileTypes: true })).filter((entry) => entry.isDirectory());
     for (const { name } of rooms) {
