@@ -57,7 +57,11 @@ export interface SliceTrial {
   /** Makes one of each kind that routes are tried on, in a tenant with a management key. */
   readonly makeTargets?: (app: TestApp, tenant: TestTenant) => Promise<Readonly<Record<string, string>>>;
   /** Makes rows in its tables for the isolation walk, and tells their names; the same names of nobody without a tenant. */
-  readonly populate?: (app: TestApp, tenant?: Omit<Populated, 'names'>, label?: string) => Promise<Names>;
+  readonly populate?: (
+    app: TestApp,
+    tenant?: Omit<Populated, 'names'>,
+    label?: string,
+  ) => Promise<Readonly<Record<string, string>>>;
   readonly reads?: (of: Names) => readonly WalkRequest[];
   readonly changes?: (of: Names) => readonly WalkRequest[];
   /** Requests for what the other tenant has already: they come after all changes. */
