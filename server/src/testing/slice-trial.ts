@@ -62,6 +62,8 @@ export interface SliceTrial {
     tenant?: Omit<Populated, 'names'>,
     label?: string,
   ) => Promise<Readonly<Record<string, string>>>;
+  /** Statements that put `$2` or fewer rows of tenant `$1` into its tables, for the purge. */
+  readonly fill?: readonly string[];
   readonly reads?: (of: Names) => readonly WalkRequest[];
   readonly changes?: (of: Names) => readonly WalkRequest[];
   /** Requests for what the other tenant has already: they come after all changes. */

@@ -23,6 +23,12 @@ export const trial: SliceTrial = {
       return { path: '/sessions/authorize', body, key: await app.makeKey(tenant.id, 'private', ['token:create']) };
     },
   },
+  fill: [
+    `INSERT INTO sessions (tenant_id, id, hash, nonce_hash, created_by, authorized_by, mac, expires_at, created_at)
+     SELECT $1, gen_random_uuid(), int4send(n), int4send(n), a.id, CASE WHEN n % 2 = 0 THEN a.id END, '\\x00',
+            '2030-02-01', '2030-01-31'
+     FROM generate_series(1, $2::int / 100) n, (SELECT id FROM applications WHERE tenant_id = $1 LIMIT 1) a`,
+  ],
   changes: (of) => [
     {
       ...{ as: 'private', method: 'POST', path: '/sessions/authorize' },

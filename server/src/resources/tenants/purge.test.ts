@@ -14,6 +14,7 @@ import type { Database } from '../../storage/database.js';
 import { createDatabase } from '../../storage/database.js';
 import { eventually } from '../../testing/eventually.js';
 import { insertManyLogs } from '../../testing/held-backup.js';
+import { loadTrials } from '../../testing/slice-trial.js';
 import { startTestApp } from '../../testing/test-app.js';
 import type { TestDatabase } from '../../testing/test-database.js';
 import { createTestDatabase } from '../../testing/test-database.js';
@@ -82,10 +83,7 @@ describe('the purge of deleted tenants', () => {
     await add(
       `INSERT INTO key_rotations SELECT $1, n, 'tokens', 't', '2030-01-31' FROM generate_series(1, $2::int / 1000) n`,
     );
-    await add(`INSERT INTO sessions (tenant_id, id, hash, nonce_hash, created_by, authorized_by, mac, expires_at, created_at)
-               SELECT $1, gen_random_uuid(), int4send(n), int4send(n), a.id, CASE WHEN n % 2 = 0 THEN a.id END, '\\x00',
-                      '2030-02-01', '2030-01-31'
-               FROM generate_series(1, $2::int / 100) n, (SELECT id FROM applications WHERE tenant_id = $1 LIMIT 1) a`);
+    for (const sql of (await loadTrials()).flatMap((trial) => trial.fill ?? [])) await add(sql);
     await add(`INSERT INTO logs (tenant_id, created_at, id, entity_type, entity_id, operation, message, outcome)
                SELECT $1, '2030-01-31 23:00+00'::timestamptz + n * interval '2 s', gen_random_uuid(),
                       'card', 't' || n, 'create', 'Token created', 'success' FROM generate_series(1, $2::int) n`);
