@@ -125,6 +125,21 @@ describe('the house is tidy', () => {
     assert.deepEqual(wrong, []);
   });
 
+  it('log events are constants in an events.ts: no client text can become a message', () => {
+    const home = /(^|\/)events\.ts$/;
+    const wrong = product.filter(({ path, text }) => /\bdefineEvents\(/.test(text) && !home.test(path));
+    assert.deepEqual(
+      wrong.map(({ path }) => path),
+      [],
+    );
+    for (const { path, text } of product.filter(
+      (source) => home.test(source.path) && source.path !== 'audit/events.ts',
+    )) {
+      const code = text.replace(/\/\*[\s\S]*?\*\/|\/\/.*/g, '');
+      assert.doesNotMatch(code, /[`+]/, `${path} holds plain texts`);
+    }
+  });
+
   it('only config.ts reads the environment, only clock.ts the time, only ids.ts and crypto randomness', () => {
     const rules: readonly (readonly [RegExp, (path: string) => boolean])[] = [
       [/process\.env/, (path) => path === 'config.ts'],

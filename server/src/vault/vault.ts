@@ -46,8 +46,8 @@ import { detokenize } from './use/detokenize.js';
  *
  * Throws `AppError`: `not_found` for an id that is unknown, deleted or expired, all alike; `access_denied` where no rule
  * grants the call on the token; `storage_unavailable` where a row was altered or the log cannot be written; `overloaded`
- * where there is no room. Further codes stand with each call. Whatever is thrown, nothing was changed, but for
- * `commit_unknown`, which says so itself.
+ * where there is no room. Further codes stand with each call. Whatever is thrown, nothing was changed, but where the
+ * connection broke during the commit (`storage_unavailable`): then nobody can say.
  */
 export interface Vault {
   /**
