@@ -5,12 +5,6 @@ import type { Database } from '../storage/database.js';
 import type { CacheRecord } from '../storage/memories.js';
 import type { TableRecord } from '../tables/table.js';
 
-/** Input that a route answers with success, for the API document and the tests that send it. */
-export interface RouteExample {
-  readonly query?: Readonly<Record<string, string>>;
-  readonly body?: unknown;
-}
-
 /** What background work of a slice gets. */
 export interface JobParts {
   readonly database: Database;
@@ -26,6 +20,7 @@ export interface JobParts {
 export interface Slice<Parts> {
   /** The name of its folder. */
   readonly name: string;
+  /** Each with the example of its input, where it has one. */
   readonly routes: (parts: Parts) => readonly RouteRecord[];
   /** Everything it can write into the log. */
   readonly events: readonly LogEvent[];
@@ -34,6 +29,4 @@ export interface Slice<Parts> {
   readonly jobs?: (parts: JobParts) => readonly JobRecord[];
   /** What it remembers in the process, and which notice empties it. */
   readonly caches?: readonly Pick<CacheRecord<never>, 'name' | 'emptiedBy'>[];
-  /** By method and path, as `POST /tokens`. */
-  readonly examples: Readonly<Record<string, RouteExample>>;
 }

@@ -6,5 +6,4 @@ export const applicationTemplates: Slice<unknown> = {
   routes: applicationTemplateRoutes,
   events: [],
   tables: [],
-  examples: {},
 };

@@ -24,5 +24,4 @@ export const applications: Slice<ChangesOptions> = {
   jobs: ({ database }) => [
     { name: 'application-expiry', restMs: 5 * SECOND_MS, step: (nowMs) => sweepAccess(database, nowMs) },
   ],
-  examples: {},
 };

@@ -13,5 +13,4 @@ export const logs: Slice<LogsOptions> = {
   routes: (parts) => logRoutes(createLogs(parts)),
   events: Object.values(LOG_EVENTS),
   tables: [],
-  examples: {},
 };

@@ -6,5 +6,4 @@ export const permissions: Slice<unknown> = {
   routes: permissionRoutes,
   events: [],
   tables: [],
-  examples: {},
 };

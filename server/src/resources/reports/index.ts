@@ -10,5 +10,4 @@ export const reports: Slice<ReportsOptions> = {
   routes: (parts) => reportRoutes(createReports(parts)),
   events: Object.values(REPORT_EVENTS),
   tables: [],
-  examples: {},
 };

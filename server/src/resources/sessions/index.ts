@@ -15,5 +15,4 @@ export const sessions: Slice<SessionsOptions> = {
   jobs: ({ database }) => [
     { name: 'session-expiry', restMs: MINUTE_MS, step: (nowMs) => sweepSessions(database, nowMs) },
   ],
-  examples: {},
 };

@@ -24,5 +24,4 @@ export const tenants: Slice<{ readonly tenants: Tenants }> = {
     { name: 'purge', restMs: 5 * SECOND_MS, step: (nowMs) => purgeOneBatch(database, tables, nowMs) },
   ],
   caches: [TENANT_CACHE],
-  examples: {},
 };

@@ -12,5 +12,4 @@ export const tokens: Slice<TokensOptions> = {
   routes: (parts) => tokenRoutes(createTokens(parts)),
   events: Object.values(TOKEN_EVENTS),
   tables: [],
-  examples: {},
 };
