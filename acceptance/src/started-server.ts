@@ -25,7 +25,10 @@ const READS = ['tenant:read', 'log:read', 'report:read'];
 const MANAGEMENT = [
   ...READS,
   ...['tenant:update', 'tenant:delete'],
-  ...['application:read', 'application:create', 'application:update', 'application:delete'],
+  ...['application', 'reactor', 'proxy', 'tenant:invitation'].flatMap((thing) =>
+    ['read', 'create', 'update', 'delete'].map((act) => `${thing}:${act}`),
+  ),
+  ...['read', 'update', 'delete'].map((act) => `tenant:member:${act}`),
 ];
 
 /** Runs the product on a free port and an empty data folder, and makes keys the way an operator does. */

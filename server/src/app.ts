@@ -1,5 +1,5 @@
 import { createAuthenticate } from './access/authenticate.js';
-import type { Credential } from './access/credential.js';
+import { CREDENTIAL_CACHE } from './access/cache.js';
 import { createPortalCookieReader } from './access/portal-cookie-reader.js';
 import { backgroundJobs } from './background.js';
 import type { Config } from './config.js';
@@ -8,6 +8,7 @@ import { listenTarget } from './core.js';
 import { createExpressions } from './expressions/expressions.js';
 import { createRunOnce } from './http/idempotency/idempotency.js';
 import { operatorRoutes } from './http/operator-routes.js';
+import { createCursors } from './http/paging/cursor.js';
 import { createReadiness } from './http/routes/readiness.js';
 import { createRequestAudit } from './http/routes/request-audit.js';
 import type { HttpServer } from './http/server.js';
@@ -21,15 +22,14 @@ import { addGauges, adviceOn, observers, readinessObserver } from './observers.j
 import { createRateCounting } from './rate-counting.js';
 import type { AccessHooks } from './resources/applications/index.js';
 import { createKeyUses, writeKeyUses } from './resources/applications/index.js';
-import type { TenantBody } from './resources/tenants/index.js';
-import { createTenants } from './resources/tenants/index.js';
-import { createOpener } from './resources/tokens/index.js';
+import { createTenants, TENANT_CACHE, tokenSettings } from './resources/tenants/index.js';
 import { tenantApiRoutes } from './resources.js';
 import { listenForChanges, sendEcho } from './storage/changes.js';
-import { createMemory } from './storage/memory.js';
+import { createMemories } from './storage/memories.js';
 import { ping } from './storage/readiness.js';
 import type { Metrics } from './telemetry/metrics.js';
 import type { ProcessLog } from './telemetry/process-log.js';
+import { createVault } from './vault/index.js';
 import { VERSION } from './version.js';
 
 export interface AppOptions {
@@ -66,31 +66,23 @@ export function createApp(options: AppOptions): App {
     target: listenTarget(config, core.target),
     sendEcho: (echo) => sendEcho(database, echo),
     onDeaf: () => log.main.warn(DEAF_WARNING),
-    onChange: ({ kind, tenantId }) => {
-      tenantMemory.forgetTenant(tenantId);
-      if (kind === 'access') {
-        credentialMemory.forgetTenant(tenantId);
-        keyStore.keyring.evict(tenantId);
-      }
+    onChange: (change) => {
+      memories.onChange(change);
+      if (change.kind === 'access') keyStore.keyring.evict(change.tenantId);
     },
     onGap: () => {
-      tenantMemory.forgetAll();
-      credentialMemory.forgetAll();
+      memories.forgetAll();
       keyStore.keyring.clear();
     },
   });
   keyStore.keyring.rememberOnlyWhile(changes.isHearing);
-  const memoryOptions = { entriesMax: REMEMBERED_MAX, isTrusted: changes.isHearing };
-  const tenantMemory = createMemory<TenantBody>({ ...memoryOptions, tenantOf: ({ id }) => id });
-  const credentialMemory = createMemory<Credential>({
-    ...memoryOptions,
-    tenantOf: ({ principal }) => principal.tenantId,
-  });
+  const memories = createMemories({ entriesMax: REMEMBERED_MAX, isTrusted: changes.isHearing });
+  const credentialMemory = memories.open(CREDENTIAL_CACHE);
 
   const tenants = createTenants({
     database,
     keyStore,
-    memory: tenantMemory,
+    memory: memories.open(TENANT_CACHE),
     forgetAccess: credentialMemory.forgetTenant,
     onDeleted: (tenantId, act) => {
       log.security.warn(
@@ -103,7 +95,7 @@ export function createApp(options: AppOptions): App {
   const accessHooks: AccessHooks = {
     forgetAccess: credentialMemory.forgetTenant,
     onSecurity: ({ event, ...story }, act) =>
-      log.security.warn({ event, ...story, actor: act.actor?.id, traceId: act.traceId }, 'access changed'),
+      log.security.warn({ event: event.name, ...story, actor: act.actor?.id, traceId: act.traceId }, 'access changed'),
     onIntegrityFault: (story) =>
       log.security.error({ event: 'integrity_fault', ...story }, 'stored rights were altered'),
   };
@@ -112,26 +104,27 @@ export function createApp(options: AppOptions): App {
     write: (uses) => writeKeyUses(database, uses),
     onFault: (error) => log.main.warn({ err: error }, 'the last use of keys was not written, will try again'),
   });
-  const expressions = createExpressions();
   const largeWork = createLargeWork({ clock, isContended: () => server.inFlight() > largeWork.requests() });
-  const opener = createOpener({
+  const vault = createVault({
     database,
     largeWork,
     keyring: keyStore.keyring,
+    expressions: createExpressions(),
+    tokensPerRequestMax: config.tokensPerRequestMax,
+    fingerprints: config.fingerprints,
+    searchData: config.searchData,
+    settingsOf: (tenantId) => tokenSettings(tenants, tenantId),
     onIntegrityFault: (story) =>
       log.security.error({ event: 'integrity_fault', ...story }, 'a stored token was altered'),
   });
   const tenantRoutes = tenantApiRoutes({
-    opener,
-    largeWork,
-    expressions,
-    tokensPerRequestMax: config.tokensPerRequestMax,
-    fingerprints: config.fingerprints,
-    searchData: config.searchData,
+    ...accessHooks,
     database,
-    systemKeys: keyStore.systemKeys,
+    vault,
     tenants,
-    accessHooks,
+    systemKeys: keyStore.systemKeys,
+    cursors: createCursors(keyStore.systemKeys.cursorMac),
+    tokensPerRequestMax: config.tokensPerRequestMax,
     includedMonthlyActiveTokens: config.includedMonthlyActiveTokens,
   });
   const readiness = createReadiness({ ping: () => ping(database), onChange: readinessObserver(log) });
@@ -173,8 +166,7 @@ export function createApp(options: AppOptions): App {
     database,
     jobs: backgroundJobs({
       database,
-      opener,
-      expressions,
+      vault,
       clock,
       timeOf: options.upkeepTime,
       logRetentionMonths: config.logRetentionMonths,

@@ -1,7 +1,7 @@
 import type { Share } from '../kernel/byte-budget.js';
 import type { TenantTx } from '../storage/scope.js';
 import type { EntityType } from './entity-types.js';
-import type { EventName } from './events.js';
+import type { LogEvent } from './events.js';
 
 /** Who acts. What the product does by itself has no actor. */
 export interface Actor {
@@ -44,7 +44,7 @@ export interface Act {
 export type Outcome = 'success' | 'failure' | 'denied';
 
 export interface Entry {
-  readonly event: EventName;
+  readonly event: LogEvent;
   readonly entityId: string;
   /** The token's own type; other events name their entity type themselves. */
   readonly entityType?: EntityType;

@@ -6,7 +6,6 @@ import type { TenantTx } from '../storage/scope.js';
 import type { Value } from '../storage/statement.js';
 import { statement } from '../storage/statement.js';
 import type { Act, Entry } from './entry.js';
-import { EVENTS } from './events.js';
 import { KIND_NUMBER } from './kind.js';
 
 interface LogInsert {
@@ -33,17 +32,16 @@ const INSERT_LOGS = bulkWrite<LogInsert>(
 
 function columnsOf(rows: readonly LogInsert[]): Value[] {
   const at = rows.map(({ act }) => act.atMs);
-  const event = ({ entry }: LogInsert) => EVENTS[entry.event];
   return [
     uuidArray(rows.map(({ tenantId }) => tenantId)),
     timestampArray(at),
     uuidArray(at.map(newOrderedId)),
     textArray(rows.map(({ act }) => act.actor?.type ?? null)),
     uuidArray(rows.map(({ act }) => act.actor?.id ?? null)),
-    textArray(rows.map((row) => row.entry.entityType ?? event(row).entityType)),
+    textArray(rows.map((row) => row.entry.entityType ?? row.entry.event.entityType)),
     textArray(rows.map(({ entry }) => entry.entityId)),
-    textArray(rows.map((row) => event(row).operation)),
-    textArray(rows.map((row) => event(row).message)),
+    textArray(rows.map(({ entry }) => entry.event.operation)),
+    textArray(rows.map(({ entry }) => entry.event.message)),
     textArray(rows.map(({ entry }) => entry.outcome)),
     textArray(rows.map(({ act }) => act.sourceAddress ?? null)),
     textArray(rows.map(({ act }) => act.traceId ?? null)),

@@ -8,10 +8,10 @@ import { generateRootKey } from '../crypto/root-key.js';
 import { systemClock } from '../kernel/clock.js';
 import { Secret } from '../kernel/secret.js';
 import { purgeOneBatch } from '../resources/tenants/index.js';
+import { TABLES } from '../resources.js';
 import { rotateRoot } from '../rotation/rotate-root.js';
 import { rotateTenants } from '../rotation/rotate-tenants.js';
 import { createPatience } from '../rotation/rotation-fixture.js';
-import { STAGES } from '../rotation/stages.js';
 import type { ConnectionTarget, SocketTarget } from '../storage/connection.js';
 import type { Database } from '../storage/database.js';
 import { createDatabase } from '../storage/database.js';
@@ -143,14 +143,14 @@ describe('a backup beside others that change the database', () => {
       applications: await count(owner, 'applications', doomed.id),
       logs: await count(owner, 'logs', doomed.id),
     });
-    await purgeOneBatch(app.database, systemClock.nowMs());
+    await purgeOneBatch(app.database, TABLES, systemClock.nowMs());
     const before = await look(app.db.owner);
     assert.ok(before.tokens === 0 && before.applications > 0 && before.logs > 0, 'it is half purged');
     const tokens = await count(app.db.owner, 'tokens', kept.id);
 
     const held = await hold('purge');
     await write(kept);
-    while ((await purgeOneBatch(app.database, systemClock.nowMs())) > 0);
+    while ((await purgeOneBatch(app.database, TABLES, systemClock.nowMs())) > 0);
     assert.deepEqual(await look(app.db.owner), { tokens: 0, terms: 0, applications: 0, logs: before.logs });
     const copy = await restored(held, 'purge');
     assert.deepEqual(await look(copy.owner), before);
@@ -159,7 +159,7 @@ describe('a backup beside others that change the database', () => {
     const { rows } = await copy.owner.query('SELECT deleted_at FROM tenants WHERE id = $1', [doomed.id]);
     assert.ok(rows[0]?.deleted_at instanceof Date, 'nobody can use it');
     const { database } = await open(copy);
-    while ((await purgeOneBatch(database, systemClock.nowMs())) > 0);
+    while ((await purgeOneBatch(database, TABLES, systemClock.nowMs())) > 0);
     assert.deepEqual(await look(copy.owner), { tokens: 0, terms: 0, applications: 0, logs: before.logs });
   });
 
@@ -284,7 +284,7 @@ describe('a backup beside others that change the database', () => {
     const tokens = await count(app.db.owner, 'tokens', kept.id);
     const { database, atGate, letThrough } = gated(app.database);
     const rotate = (process: Pick<TestApp, 'database' | 'keyStore'>) =>
-      rotateTenants({ ...process, ...createPatience(), stages: STAGES, onProgress: () => {} }, only(kept.id));
+      rotateTenants({ ...process, ...createPatience(), tables: TABLES, onProgress: () => {} }, only(kept.id));
     const rotating = rotate({ database, keyStore: app.keyStore });
     await Promise.race([atGate, rotating]);
     const held = await hold('rotate');

@@ -3,8 +3,8 @@ import { systemClock } from '../kernel/clock.js';
 import { formatDate } from '../kernel/dates.js';
 import { validationFailed } from '../kernel/errors.js';
 import { EXIT } from '../kernel/exit.js';
+import { TABLES } from '../resources.js';
 import { rotateTenants } from '../rotation/rotate-tenants.js';
-import { STAGES } from '../rotation/stages.js';
 import { chosenTenants } from './chosen-tenants.js';
 import type { Command, Flags } from './command.js';
 import { printable } from './printable.js';
@@ -43,7 +43,7 @@ export const keysRotate: Command = {
           {
             ...core,
             clock: systemClock,
-            stages: STAGES,
+            tables: TABLES,
             wait,
             madeBeforeMs,
             onProgress: ({ act, rows: done, rowsTotal }) =>

@@ -5,7 +5,7 @@ import { record } from '../audit/record.js';
 import { systemClock } from '../kernel/clock.js';
 import { validationFailed } from '../kernel/errors.js';
 import { EXIT } from '../kernel/exit.js';
-import { exportLogs } from '../resources/logs/index.js';
+import { exportLogs, LOG_EVENTS } from '../resources/logs/index.js';
 import type { Command, Output } from './command.js';
 import { expectInterruption } from './interruption.js';
 import { knownFate } from './tenant-fate.js';
@@ -30,7 +30,7 @@ export const logsExport: Command = {
         const untilMs = systemClock.nowMs();
         // Before anything leaves. The log of a deleted tenant says nothing new.
         if (deleted_at === null) {
-          const entry = { event: 'tenant_logs_exported', entityId: tenantId, outcome: 'success' } as const;
+          const entry = { event: LOG_EVENTS.logs_exported, entityId: tenantId, outcome: 'success' } as const;
           await database.write(tenantId, (tx) => record(tx, operatorAct(untilMs), entry));
         }
         const shouldStop = interruption.isAsked;

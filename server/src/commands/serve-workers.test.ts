@@ -7,9 +7,10 @@ import { promisify } from 'node:util';
 import type pg from 'pg';
 import { generateApiKey } from '../access/api-key.js';
 import { LIMITS } from '../limits/catalogue.js';
-import { PURGED_TABLES } from '../resources/tenants/queries.js';
+import { TABLES } from '../resources.js';
 import { findClusterProcesses } from '../storage/embedded/cluster-processes.js';
 import { findRunningServer } from '../storage/embedded/running-server.js';
+import { inPurgeOrder } from '../tables/table.js';
 import { connectAs } from '../testing/empty-database.js';
 import { BEFORE_ECHO_MS, eventually } from '../testing/eventually.js';
 import type { Call } from '../testing/http-client.js';
@@ -103,7 +104,7 @@ describe('serve with several workers', () => {
   }
 
   async function rowsOf(tenantId: string): Promise<number> {
-    const counts = PURGED_TABLES.map((table) => `(SELECT count(*) FROM ${table} WHERE tenant_id = $1)`);
+    const counts = inPurgeOrder(TABLES).map(({ name }) => `(SELECT count(*) FROM ${name} WHERE tenant_id = $1)`);
     const { rows } = await owner.query(`SELECT (${counts.join(' + ')})::int AS count`, [tenantId]);
     return rows[0].count;
   }

@@ -6,6 +6,7 @@ import { text } from 'node:stream/consumers';
 import { after, before, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { idsOf, parseRootKeyRing } from '../crypto/root-key-ring.js';
+import { TABLES } from '../resources.js';
 import { createChance } from '../testing/crash/rounds.js';
 import { eventually } from '../testing/eventually.js';
 import { rotateRoot } from './rotate-root.js';
@@ -20,7 +21,6 @@ import {
   manyIds,
   versionsInUse,
 } from './rotation-fixture.js';
-import { STAGES } from './stages.js';
 
 const MAIN = fileURLToPath(new URL('../main.js', import.meta.url));
 const ROWS = 12_000;
@@ -115,7 +115,7 @@ test('killed again and again in mid rotation: every row opens each time, and the
     await assertAllOpen(vault, tenantId, ROWS);
   }
   const { clock, wait } = createPatience();
-  const options = { ...command, clock, wait, stages: STAGES, onProgress: () => {} };
+  const options = { ...command, clock, wait, tables: TABLES, onProgress: () => {} };
   const { finished, resumed, rows } = await rotateTenants(options, only(tenantId));
   assert.deepEqual([finished, resumed], [1, 1]);
   assert.ok(rows < ROWS, 'what was done before is not done again');

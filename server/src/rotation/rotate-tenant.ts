@@ -4,6 +4,8 @@ import type { KeyStore } from '../crypto/key-store.js';
 import type { Clock } from '../kernel/clock.js';
 import { announce } from '../storage/changes.js';
 import type { Database } from '../storage/database.js';
+import type { TableRecord } from '../tables/table.js';
+import type { SealedRows } from '../tables/walk.js';
 import { createBatches, patiently, type Wait } from './patience.js';
 import type { RotationRow } from './queries.js';
 import {
@@ -14,13 +16,12 @@ import {
   lockTenant,
   updateRotationPlace,
 } from './queries.js';
-import type { Stage } from './stage.js';
 
 export interface RotationOptions {
   readonly database: Database;
   readonly keyStore: Pick<KeyStore, 'keyring' | 'keyMaker'>;
   readonly clock: Clock;
-  readonly stages: readonly Stage[];
+  readonly tables: readonly TableRecord[];
   readonly wait: Wait;
 }
 
@@ -84,7 +85,8 @@ export async function walk(
   isFirst: boolean,
   onStep: (seen: number) => void,
 ): Promise<Pass> {
-  const { database, keyStore, stages, wait } = options;
+  const { database, keyStore, wait } = options;
+  const stages = stagesOf(options);
   const { tenantId, to_version } = rotation;
   // Fetched anew for each walk, so that a still newer version made meanwhile is known.
   keyStore.keyring.evict(tenantId);
@@ -102,7 +104,7 @@ export async function walk(
       const from: string = place;
       const step = await inBatches((rows) =>
         database.write(tenantId, async (tx) => {
-          const taken = await stage.reseal(tx, keys, from, rows);
+          const taken = await stage.sealed.reseal(tx, keys, from, rows);
           if (isFirst && taken.next !== undefined && taken.resealed > 0) {
             await updateRotationPlace(tx, { to_version, stage: stage.name, place: taken.next });
           }
@@ -122,6 +124,11 @@ export async function walk(
     );
   }
   return { seen, resealed, faults };
+}
+
+/** The tables to walk through, in the order of their declaration: how far a rotation came is stored by their names. */
+export function stagesOf({ tables }: Pick<RotationOptions, 'tables'>): { name: string; sealed: SealedRows }[] {
+  return tables.flatMap(({ name, sealed }) => (sealed ? [{ name, sealed }] : []));
 }
 
 /** The keyring says so in its own words when there are no keys at all: the tenant was deleted meanwhile. */

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import { openContent, sealContent } from '../resources/tokens/index.js';
+import { TABLES } from '../resources.js';
 import { connectAs } from '../testing/empty-database.js';
 import { eventually } from '../testing/eventually.js';
+import { openContent, sealContent } from '../vault/stored/seal.js';
 import { SETTLE_MS } from './rotate-tenant.js';
 import type { RotateTenantsOptions } from './rotate-tenants.js';
 import { rotateTenants } from './rotate-tenants.js';
@@ -19,7 +20,6 @@ import {
   sealedTokens,
   versionsInUse,
 } from './rotation-fixture.js';
-import { STAGES } from './stages.js';
 import { everyTenantId } from './tenants.js';
 
 let vault: Vault;
@@ -34,7 +34,7 @@ async function* only(...tenantIds: string[]): AsyncGenerator<string> {
 
 function optionsOf(process: Process, more: Partial<RotateTenantsOptions> = {}): RotateTenantsOptions {
   const { clock, wait } = createPatience();
-  return { ...process, clock, wait, stages: STAGES, onProgress: () => {}, ...more };
+  return { ...process, clock, wait, tables: TABLES, onProgress: () => {}, ...more };
 }
 
 /** Two full batches and a little more. */

@@ -2,7 +2,7 @@ import { IntegrityError } from '../crypto/integrity-error.js';
 import { AppError } from '../kernel/errors.js';
 import { patiently } from './patience.js';
 import type { Begun, Pass, RotationOptions } from './rotate-tenant.js';
-import { beginRotation, finish, SETTLE_MS, walk } from './rotate-tenant.js';
+import { beginRotation, finish, SETTLE_MS, stagesOf, walk } from './rotate-tenant.js';
 
 export type Act = 'sealing' | 'waiting' | 'checking';
 
@@ -117,9 +117,10 @@ async function doKeysOpen({ keyStore, wait }: RotationOptions, tenantId: string)
   }
 }
 
-async function countRows({ database, stages, wait }: RotationOptions, tenantId: string): Promise<number> {
-  const counts = await patiently(wait, () =>
-    database.read(tenantId, (tx) => Promise.all(stages.map(({ count }) => (count === undefined ? 0 : count(tx))))),
+async function countRows(options: RotationOptions, tenantId: string): Promise<number> {
+  const counters = stagesOf(options).flatMap(({ sealed: { count } }) => (count ? [count] : []));
+  const counts = await patiently(options.wait, () =>
+    options.database.read(tenantId, (tx) => Promise.all(counters.map((count) => count(tx)))),
   );
   return counts.reduce((sum, count) => sum + count, 0);
 }

@@ -18,8 +18,6 @@ import { openTenantKeys } from '../crypto/tenant-keys.js';
 import { systemClock } from '../kernel/clock.js';
 import { newId } from '../kernel/ids.js';
 import { createTenant } from '../resources/tenants/index.js';
-import type { TokenContent } from '../resources/tokens/index.js';
-import { groupIdOf, openContent, sealContent } from '../resources/tokens/index.js';
 import type { Database } from '../storage/database.js';
 import { createDatabase } from '../storage/database.js';
 import { createMetrics } from '../telemetry/metrics.js';
@@ -27,7 +25,10 @@ import { createProcessLog } from '../telemetry/process-log.js';
 import { createFakeClock } from '../testing/fake-clock.js';
 import type { TestDatabase } from '../testing/test-database.js';
 import { createTestDatabase } from '../testing/test-database.js';
-import type { SealedToken } from './token-queries.js';
+import type { TokenContent } from '../vault/stored/content.js';
+import { groupIdOf } from '../vault/stored/names.js';
+import { openContent, sealContent } from '../vault/stored/seal.js';
+import type { SealedToken } from '../vault/upkeep/reseal-queries.js';
 
 /** What one process has: connections of its own, and keys it opened for itself. */
 export interface Process {

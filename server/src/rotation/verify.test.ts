@@ -3,10 +3,10 @@ import { after, before, test } from 'node:test';
 import { operatorAct } from '../audit/entry.js';
 import { systemClock } from '../kernel/clock.js';
 import { createApplication } from '../resources/applications/index.js';
+import { TABLES } from '../resources.js';
 import { rotateTenants } from './rotate-tenants.js';
 import type { Process, Vault } from './rotation-fixture.js';
 import { createPatience, createVault, insertTokens, manyIds, sealedTokens } from './rotation-fixture.js';
-import { STAGES } from './stages.js';
 import { everyTenantId } from './tenants.js';
 import type { Fault, Verified } from './verify.js';
 import { verifyKeys } from './verify.js';
@@ -42,7 +42,7 @@ async function verify(): Promise<Verified & { found: Fault[] }> {
   const found: Fault[] = [];
   const options = {
     ...command,
-    stages: STAGES,
+    tables: TABLES,
     wait,
     onFault: (fault: Fault) => found.push(fault),
     onProgress: () => {},
@@ -124,7 +124,7 @@ test('beside a rotation nothing is reported that is whole', async () => {
   })();
   const patience = createPatience();
   for (let round = 0; round < 4; round += 1) {
-    const options = { ...process, ...patience, stages: STAGES, onProgress: () => {} };
+    const options = { ...process, ...patience, tables: TABLES, onProgress: () => {} };
     await rotateTenants(options, everyTenantId(process.database, wait));
   }
   isOver = true;

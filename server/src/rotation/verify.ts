@@ -7,9 +7,9 @@ import type { TenantKeys } from '../crypto/tenant-keys.js';
 import { openTenantKeys } from '../crypto/tenant-keys.js';
 import type { Database } from '../storage/database.js';
 import type { TenantTx } from '../storage/scope.js';
-import { MAC_WALKS } from './mac-walks.js';
+import type { TableRecord } from '../tables/table.js';
+import type { Step } from '../tables/walk.js';
 import { createBatches, patiently, type Wait } from './patience.js';
-import type { Stage, Step } from './stage.js';
 
 export interface Fault {
   /** Undefined for what belongs to the installation. */
@@ -21,7 +21,7 @@ export interface Fault {
 export interface VerifyOptions {
   readonly database: Database;
   readonly keyStore: Pick<KeyStore, 'custody' | 'systemKeys'>;
-  readonly stages: readonly Stage[];
+  readonly tables: readonly TableRecord[];
   readonly wait: Wait;
   readonly onFault: (fault: Fault) => void;
   readonly onProgress: (rows: number) => void;
@@ -68,8 +68,8 @@ async function verifyTenant(
 ): Promise<void> {
   const { step, keys } = await verifyTenantKeys(options, tenantId);
   tally('tenant_keys', step);
-  for (const { name, verify } of options.stages) {
-    if (verify === undefined || keys === undefined) continue;
+  for (const { name, sealed } of options.tables) {
+    if (sealed === undefined || keys === undefined) continue;
     await walk(
       options,
       tenantId,
@@ -77,17 +77,18 @@ async function verifyTenant(
       async (tx, place, limit) => {
         // Read with the rows: while a rotation runs beside us, a batch may be sealed under a key made a moment ago.
         const fresh = await keysFor(options, tx);
-        return fresh === undefined ? END : verify(tx, fresh, place, limit);
+        return fresh === undefined ? END : sealed.verify(tx, fresh, place, limit);
       },
     );
   }
   const { rowMac } = options.keyStore.systemKeys;
-  for (const { name, verify } of MAC_WALKS) {
+  for (const { name, macs } of options.tables) {
+    if (macs === undefined) continue;
     await walk(
       options,
       tenantId,
       (step) => tally(name, step),
-      (tx, place, limit) => verify(tx, rowMac, place, limit),
+      (tx, place, limit) => macs.verify(tx, rowMac, place, limit),
     );
   }
 }

@@ -4,13 +4,14 @@ import { after, before, describe, it } from 'node:test';
 import type { Act } from '../audit/entry.js';
 import { operatorAct } from '../audit/entry.js';
 import { record } from '../audit/record.js';
-import { emptyAnswersShowing, FIND_KEPT_ANSWERS } from '../http/idempotency/queries.js';
+import { emptyAnswersShowing, FIND_KEPT_ANSWERS } from '../kept-answers/queries.js';
 import { newId } from '../kernel/ids.js';
 import { touchApiKeys } from '../resources/applications/keys/queries.js';
-import { addActiveTokens, addToGroups } from '../resources/reports/queries.js';
 import { createGather } from '../storage/bulk.js';
 import type { TenantTx } from '../storage/scope.js';
-import { setModified } from '../transfer/transfer-queries.js';
+import { setModified } from '../vault/carry/queries.js';
+import { addActiveTokens, addToGroups } from '../vault/count/queries.js';
+import { TOKEN_EVENTS } from '../vault/events.js';
 import { letIn } from '../vault/make/combination-queries.js';
 import {
   claimFingerprint,
@@ -191,7 +192,7 @@ const CASES: Readonly<Record<string, Case>> = {
       } as Record<string, unknown>;
       const actor = { id: actorId, type: actorType };
       const done = { ...operatorAct(Date.now()), actor, ...act } as unknown as Act;
-      return record(tx, done, { event: 'token_deleted', entityId, entityType, outcome } as never);
+      return record(tx, done, { event: TOKEN_EVENTS.deleted, entityId, entityType, outcome } as never);
     },
   },
 };

@@ -3,9 +3,10 @@ import { after, before, describe, it } from 'node:test';
 import { operatorAct } from '../audit/entry.js';
 import { record } from '../audit/record.js';
 import { newId } from '../kernel/ids.js';
-import { addActiveTokens, addToGroups } from '../resources/reports/queries.js';
 import { sqlStateOf } from '../storage/faults.js';
 import type { TenantTx } from '../storage/scope.js';
+import { addActiveTokens, addToGroups } from '../vault/count/queries.js';
+import { TOKEN_EVENTS } from '../vault/events.js';
 import { letIn } from '../vault/make/combination-queries.js';
 import {
   claimFingerprint,
@@ -66,7 +67,7 @@ describe('a bulk statement in the transaction of A whose row names B', () => {
       addToGroups(tx, [{ groupId: rowOfB.group_id, type: 'token', containers: ['/x/'], difference: 1 }]),
     'count a token as active': (tx) => addActiveTokens(tx, '2030-01-01', ['planted', undefined]),
     'write to the log': (tx) =>
-      record(tx, operatorAct(Date.now()), { event: 'token_deleted', entityId: 'planted', outcome: 'success' }),
+      record(tx, operatorAct(Date.now()), { event: TOKEN_EVENTS.deleted, entityId: 'planted', outcome: 'success' }),
   };
   for (const [what, write] of Object.entries(writes)) {
     it(`is refused when it would ${what}, and neither of them changes`, async () => {

@@ -10,8 +10,8 @@ import { generateRootKey } from '../crypto/root-key.js';
 import { makeFirstTenant } from '../first-start.js';
 import { systemClock } from '../kernel/clock.js';
 import { Secret } from '../kernel/secret.js';
+import { TABLES } from '../resources.js';
 import { beginRotation } from '../rotation/rotate-tenant.js';
-import { STAGES } from '../rotation/stages.js';
 import { createDatabase } from '../storage/database.js';
 import { serveWith } from './command-runner.js';
 import { startMigratedServer } from './server-part.js';
@@ -63,7 +63,7 @@ suite('behind PgBouncer with very few connections to the server', { skip }, () =
     const made = await makeFirstTenant({ database, keyStore }, systemClock, undefined);
     assert.ok(made);
     const wait = () => Promise.reject(new Error('it did not go through at once'));
-    const options = { database, keyStore, clock: systemClock, stages: STAGES, wait };
+    const options = { database, keyStore, clock: systemClock, tables: TABLES, wait };
     const begun = await beginRotation(options, made.tenantId);
     assert.equal(begun?.to_version, 2);
     const keys = await keyStore.keyring.forTenant(made.tenantId);

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { operatorAct } from '../audit/entry.js';
 import { LIMITS } from '../limits/catalogue.js';
-import { countUsage } from '../resources/reports/index.js';
+import { countUsage } from '../vault/index.js';
 import { insertBareToken, usageOf } from './bare-tokens.js';
 import { createFakeClock } from './fake-clock.js';
 import type { TestApp, TestTenant } from './test-app.js';

@@ -8,8 +8,10 @@ import type { StreamLock, StreamUnlock } from '../crypto/sealed-stream-keys.js';
 import { identityUnlock, recipientLock } from '../crypto/sealed-stream-keys.js';
 import { createExpressions } from '../expressions/expressions.js';
 import { systemClock } from '../kernel/clock.js';
-import type { ExportOptions, ExportOutcome, ImportOptions, ImportOutcome } from '../resources/tokens/index.js';
-import { exportTokens, importTokens } from '../resources/tokens/index.js';
+import type { ExportOptions, ExportOutcome } from '../transfer/export.js';
+import { exportTokens } from '../transfer/export.js';
+import type { ImportOptions, ImportOutcome } from '../transfer/import.js';
+import { importTokens } from '../transfer/import.js';
 import type { TestApp } from './test-app.js';
 
 export const ALL_OF_TOKENS = ['create', 'update', 'read', 'search', 'delete', 'use'].map((act) => `token:${act}`);

@@ -1,17 +1,10 @@
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { operatorAct } from '../audit/entry.js';
-import type { KeyStore } from '../crypto/key-store.js';
 import type { StreamLock } from '../crypto/sealed-stream-keys.js';
-import type { Clock } from '../kernel/clock.js';
 import { formatDate } from '../kernel/dates.js';
 import { newId } from '../kernel/ids.js';
-import type { Database } from '../storage/database.js';
-import { recordTouched } from '../vault/change/change.js';
-import type { OpenRow } from '../vault/open/open.js';
-import { createOpener } from '../vault/open/open.js';
-import { countTokens } from '../vault/search/list-queries.js';
-import type { TokenRow } from '../vault/stored/row.js';
+import type { CarriedBatch, TakeOut, TakeOutOptions, TokenPosition } from '../vault/index.js';
+import { createTakeOut } from '../vault/index.js';
 import { fileFault, syncFolder } from './durable-files.js';
 import { findExport, refuseOtherLock, tidyUp } from './export-folder.js';
 import { writeManifest } from './manifest.js';
@@ -20,14 +13,8 @@ import { openProgress, PROGRESS_NAME } from './progress.js';
 import type { SealedFileWriter } from './segment.js';
 import { createSealedFile, segmentContext, segmentName } from './segment.js';
 import { tokenLine } from './token-line.js';
-import type { ExportPlace } from './transfer-queries.js';
-import { findTokensAfter } from './transfer-queries.js';
 
-export interface ExportOptions {
-  readonly database: Database;
-  readonly keyring: KeyStore['keyring'];
-  readonly clock: Clock;
-  readonly tenantId: string;
+export interface ExportOptions extends TakeOutOptions {
   readonly folder: string;
   readonly isResuming: boolean;
   readonly segmentTokensMax: number;
@@ -47,10 +34,8 @@ export interface ExportOutcome {
   readonly damaged: readonly string[];
 }
 
-const BATCH_TOKENS = 200;
-const BATCH_BYTES = 8 * 1_048_576;
 const SEGMENT_BYTES = 64 * 1_048_576;
-const BEFORE_ALL: ExportPlace = { createdAtMs: -62_135_596_800_000, tie: '00000000-0000-0000-0000-000000000000' };
+const BEFORE_ALL: TokenPosition = { createdAtMs: -62_135_596_800_000, tie: '00000000-0000-0000-0000-000000000000' };
 
 /**
  * Writes all live tokens of a tenant into a folder of sealed segments, oldest first. Every token has its entry in the
@@ -90,14 +75,13 @@ async function writeSegments(
   { head, steps: earlier }: Progress,
   book: ProgressBook,
 ): Promise<ExportOutcome> {
-  const { database, tenantId, folder, clock } = options;
+  const { tenantId, folder, clock } = options;
   const steps: ExportStep[] = [...earlier];
   const sumOf = (some: readonly ExportStep[]) => some.reduce((sum, { tokens }) => sum + tokens, 0);
-  const live = await database.readReplicated(tenantId, (tx) =>
-    countTokens(tx, { condition: { kind: 'all' }, directory: undefined, termRows: new Map(), nowMs: clock.nowMs() }),
-  );
+  const takeOut = createTakeOut(options);
+  const live = await takeOut.count();
   const before = sumOf(earlier);
-  const source = createSource(options, head.startedAtMs, earlier.at(-1)?.next ?? BEFORE_ALL);
+  const source = createSource(takeOut, head.startedAtMs, earlier.at(-1)?.next ?? BEFORE_ALL);
 
   const outcomeOf = (kind: ExportOutcome['kind']): ExportOutcome => ({
     kind,
@@ -150,12 +134,12 @@ async function fillSegment(
   { segmentTokensMax, shouldStop }: ExportOptions,
   source: Source,
   file: SealedFileWriter,
-  first: Batch,
+  first: CarriedBatch,
   onProgress: (tokens: number) => void,
 ): Promise<Filled> {
   let [tokens, bytes] = [0, 0];
   const damaged: string[] = [];
-  let batch: Batch | undefined = first;
+  let batch: CarriedBatch | undefined = first;
   let last = first;
   for (;;) {
     for (const token of batch.tokens) {
@@ -178,42 +162,18 @@ async function fillSegment(
   }
 }
 
-interface Batch {
-  readonly tokens: readonly OpenRow[];
-  readonly damaged: readonly string[];
-  readonly next: ExportPlace;
-}
-
 interface Source {
   /** The next tokens, all of them in the log already; undefined when there are no more. */
-  next(limit: number): Promise<Batch | undefined>;
+  next(limit: number): Promise<CarriedBatch | undefined>;
 }
 
-function createSource(options: ExportOptions, untilMs: number, from: ExportPlace): Source {
-  const { database, keyring, clock, tenantId } = options;
-  const opener = createOpener({ database, keyring, onIntegrityFault: () => {} });
+function createSource(takeOut: TakeOut, untilMs: number, from: TokenPosition): Source {
   let after = from;
-
-  async function openAll(rows: readonly TokenRow[]): Promise<Omit<Batch, 'next'>> {
-    const tokens = await opener.openIntact(tenantId, rows);
-    const intact = new Set(tokens.map(({ row }) => row.id));
-    return { tokens, damaged: rows.map(({ id }) => id).filter((id) => !intact.has(id)) };
-  }
-
   return {
     async next(limit) {
-      const nowMs = clock.nowMs();
-      const page = { after, untilMs, nowMs, limit: Math.min(limit, BATCH_TOKENS), bytesMax: BATCH_BYTES };
-      const rows = await database.readReplicated(tenantId, (tx) => findTokensAfter(tx, page));
-      const last = rows.at(-1);
-      if (last === undefined) return undefined;
-      const opened = await openAll(rows);
-      if (opened.tokens.length > 0) {
-        const act = operatorAct(nowMs);
-        await database.write(tenantId, (tx) => recordTouched(tx, act, 'token_retrieved', opened.tokens));
-      }
-      after = { createdAtMs: last.created_at.getTime(), tie: last.tie };
-      return { ...opened, next: after };
+      const batch = await takeOut.next(after, untilMs, limit);
+      if (batch) after = batch.next;
+      return batch;
     },
   };
 }

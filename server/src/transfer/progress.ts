@@ -6,9 +6,9 @@ import { openField, sealField } from '../crypto/envelope.js';
 import type { TenantKeys } from '../crypto/tenant-keys.js';
 import { withWiped } from '../crypto/wiped.js';
 import { isUuid } from '../kernel/ids.js';
+import type { TokenPosition } from '../vault/index.js';
 import { isMissing, OWNER_ONLY_FILE, syncFolder } from './durable-files.js';
 import type { SegmentRecord } from './manifest.js';
-import type { ExportPlace } from './transfer-queries.js';
 
 export const PROGRESS_NAME = 'progress';
 
@@ -21,7 +21,7 @@ export interface ExportHead {
 }
 
 export interface ExportStep extends SegmentRecord {
-  readonly next: ExportPlace;
+  readonly next: TokenPosition;
   /** Ids of tokens that could not be opened. */
   readonly damaged: readonly string[];
 }

@@ -13,8 +13,8 @@ import {
   makePair,
   makeScratch,
 } from '../testing/transfer.js';
-import type { ExportPlace } from './transfer-queries.js';
-import { findTokensAfter } from './transfer-queries.js';
+import { findTokensAfter } from '../vault/carry/queries.js';
+import type { TokenPosition } from '../vault/index.js';
 
 const TOKENS = 40;
 const SEGMENT = 10;
@@ -89,7 +89,7 @@ describe('an export that was interrupted', () => {
   it('reads as few tokens at a time as their size demands, and still comes to all of them', async () => {
     const page = { untilMs: Number.MAX_SAFE_INTEGER / 1_000, nowMs: 0, limit: 200 };
     const seen: string[] = [];
-    const read = async (bytesMax: number, after: ExportPlace) => {
+    const read = async (bytesMax: number, after: TokenPosition) => {
       const rows = await app.database.read(tenant.id, (tx) => findTokensAfter(tx, { ...page, after, bytesMax }));
       seen.push(...rows.map(({ id }) => id));
       const last = rows.at(-1);

@@ -2,47 +2,40 @@ import { formatDate, parseDate } from '../kernel/dates.js';
 import type { FieldErrors } from '../kernel/errors.js';
 import { isUuid } from '../kernel/ids.js';
 import type { Json } from '../kernel/json.js';
-import type { NewToken } from '../resources/tokens/input/new-token.js';
-import { readNewToken } from '../resources/tokens/input/new-token.js';
-import { storedIdFault } from '../resources/tokens/input/token-id.js';
-import type { Origin } from '../vault/make/imported.js';
-import type { OpenRow } from '../vault/open/open.js';
-import { fingerprintText } from '../vault/stored/fingerprint.js';
-import { hasCvc, withoutCvc } from '../vault/types/cvc.js';
-import type { JsonObject } from '../vault/types/json-object.js';
-import { isJsonObject } from '../vault/types/json-object.js';
+import type { JsonObject } from '../kernel/json-object.js';
+import { isJsonObject } from '../kernel/json-object.js';
+import { readNewToken } from '../resources/tokens/index.js';
+import type { BroughtToken, CarriedToken } from '../vault/index.js';
+import { storedIdFault } from '../vault/index.js';
 
 /** Clocks of two installations differ a little; a day is no slip of a clock. */
 const FUTURE_MAX_MS = 86_400_000;
 
-/**
- * One token as a line of JSON, every field as it is stored: what its type supplies is left out. A verification code is
- * left out too, because it may be kept for an hour only and a file has no clock.
- */
-export function tokenLine({ row, content }: OpenRow): Buffer {
+/** One token as a line of JSON, every field as it is stored. */
+export function tokenLine(token: CarriedToken): Buffer {
   const line = {
-    id: row.id,
-    type: content.type,
-    data: hasCvc(content.type, content.data) ? withoutCvc(content.data) : content.data,
-    mask: content.mask,
-    containers: content.containers,
-    metadata: content.metadata,
-    search_indexes: content.searchIndexes,
-    fingerprint_expression: content.fingerprintExpression,
-    fingerprint: row.fingerprint === null ? undefined : fingerprintText(row.fingerprint),
-    privacy: content.privacy,
-    encryption: content.encryption,
-    expires_at: dateText(row.expires_at),
-    created_by: row.created_by ?? undefined,
-    created_at: dateText(row.created_at),
-    modified_by: row.modified_by ?? undefined,
-    modified_at: dateText(row.modified_at),
+    id: token.id,
+    type: token.type,
+    data: token.data,
+    mask: token.mask,
+    containers: token.containers,
+    metadata: token.metadata,
+    search_indexes: token.searchIndexes,
+    fingerprint_expression: token.fingerprintExpression,
+    fingerprint: token.fingerprint,
+    privacy: token.privacy,
+    encryption: token.encryption,
+    expires_at: dateText(token.expiresAtMs),
+    created_by: token.createdBy ?? undefined,
+    created_at: dateText(token.createdAtMs),
+    modified_by: token.modifiedBy ?? undefined,
+    modified_at: dateText(token.modifiedAtMs),
   };
   return Buffer.from(`${JSON.stringify(line)}\n`);
 }
 
 export type ReadLine =
-  | { readonly kind: 'token'; readonly id: string; readonly input: NewToken; readonly origin: Origin }
+  | ({ readonly kind: 'token' } & BroughtToken)
   | { readonly kind: 'expired' }
   /** What is wrong is told by field, never by value. */
   | { readonly kind: 'refused'; readonly faults: readonly string[] };
@@ -62,7 +55,7 @@ export function readTokenLine(text: string, nowMs: number): ReadLine {
   return { kind: 'token', id, input, origin };
 }
 
-function readOrigin(line: JsonObject, nowMs: number): { id: string; origin: Origin; faults: string[] } {
+function readOrigin(line: JsonObject, nowMs: number): { id: string; origin: BroughtToken['origin']; faults: string[] } {
   const faults: string[] = [];
   const id = typeof line.id === 'string' ? line.id : '';
   const fault = storedIdFault(id);
@@ -103,6 +96,6 @@ function textOf(value: Json | undefined): string | null {
   return typeof value === 'string' ? value.toLowerCase() : null;
 }
 
-function dateText(date: Date | null): string | undefined {
-  return date === null ? undefined : formatDate(date.getTime());
+function dateText(atMs: number | null): string | undefined {
+  return atMs === null ? undefined : formatDate(atMs);
 }

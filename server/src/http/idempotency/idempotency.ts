@@ -5,16 +5,16 @@ import { IntegrityError } from '../../crypto/integrity-error.js';
 import { macOf } from '../../crypto/keyed-hash.js';
 import type { Keyring } from '../../crypto/keyring.js';
 import type { TenantKeys } from '../../crypto/tenant-keys.js';
+import type { AnswerPlace, KeptAnswer } from '../../kept-answers/kept-answer.js';
+import { openAnswer, sealAnswer } from '../../kept-answers/kept-answer.js';
+import type { KeptRow } from '../../kept-answers/queries.js';
+import { FIND_KEPT_ANSWERS, findKept, insertKept } from '../../kept-answers/queries.js';
 import type { Clock } from '../../kernel/clock.js';
 import { AppError, storageUnavailable } from '../../kernel/errors.js';
 import type { Secret } from '../../kernel/secret.js';
 import type { Database } from '../../storage/database.js';
 import type { TenantTx } from '../../storage/scope.js';
 import { createKeepBudget } from './keep-budget.js';
-import type { AnswerPlace, KeptAnswer } from './kept-answer.js';
-import { openAnswer, sealAnswer } from './kept-answer.js';
-import type { KeptRow } from './queries.js';
-import { FIND_KEPT_ANSWERS, findKept, insertKept } from './queries.js';
 
 /** A request that came with an idempotency key. Two of them are the same when all but the last three fields are. */
 export interface KeyedRequest {

@@ -2,75 +2,18 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { idleRoutes } from '../../testing/idle-routes.js';
 import { keptRows, underKey } from '../../testing/keyed-puts.js';
-import type { TestApp, TestTenant } from '../../testing/test-app.js';
+import type { SliceTrial } from '../../testing/slice-trial.js';
+import { loadTrials } from '../../testing/slice-trial.js';
+import type { TestApp } from '../../testing/test-app.js';
 import { startTestApp } from '../../testing/test-app.js';
 import type { RouteRecord } from '../routes/route.js';
 import { keepsAnswer } from '../routes/route.js';
 
-/** A request its route answers with success. */
-interface Success {
-  readonly path: string;
-  readonly body?: unknown;
-  /** The tenant's management key without it. */
-  readonly key?: string;
-}
-
-type Prepare = (app: TestApp, tenant: TestTenant) => Success | Promise<Success>;
-
-/** How each route that takes an idempotency key is brought to succeed. A new route needs its line here. */
-const SUCCESSES: Readonly<Record<string, Prepare>> = {
-  'PUT /tenants/self': () => ({ path: '/tenants/self', body: { name: 'Renamed' } }),
-  'POST /applications': () => ({
-    path: '/applications',
-    body: { name: 'A', type: 'private', permissions: ['token:read'] },
-  }),
-  'PUT /applications/:id': async (app, tenant) => ({
-    path: `/applications/${await madeApplication(app, tenant)}`,
-    body: { name: 'B', permissions: ['token:read'] },
-  }),
-  'POST /applications/:id/regenerate': async (app, tenant) => ({
-    path: `/applications/${await madeApplication(app, tenant)}/regenerate`,
-  }),
-  'POST /applications/:id/keys': async (app, tenant) => ({
-    path: `/applications/${await madeApplication(app, tenant)}/keys`,
-  }),
-  'POST /sessions': async (app, tenant) => ({
-    path: '/sessions',
-    key: await app.makeKey(tenant.id, 'public', ['token:create']),
-  }),
-  'POST /sessions/authorize': async (app, tenant) => {
-    const publicKey = await app.makeKey(tenant.id, 'public', ['token:create']);
-    const { json } = await app.call('POST', '/sessions', { key: publicKey });
-    const body = { nonce: json.nonce, permissions: ['token:create'] };
-    return { path: '/sessions/authorize', body, key: await privateKey(app, tenant) };
-  },
-  'POST /tokens': async (app, tenant) => ({
-    path: '/tokens',
-    body: { type: 'token', data: 'x' },
-    key: await privateKey(app, tenant),
-  }),
-  'PATCH /tokens/:id': async (app, tenant) => {
-    const key = await privateKey(app, tenant);
-    const { json } = await app.call('POST', '/tokens', { key, body: { data: 'x' } });
-    return { path: `/tokens/${json.id}`, body: { data: 'y' }, key };
-  },
-  'POST /tokenize': async (app, tenant) => ({
-    path: '/tokenize',
-    body: ['x', 1],
-    key: await privateKey(app, tenant),
-  }),
-};
-
-const TOKEN_RIGHTS = ['create', 'read', 'search', 'update'].map((act) => `token:${act}`);
-
-function privateKey(app: TestApp, tenant: TestTenant): Promise<string> {
-  return app.makeKey(tenant.id, 'private', TOKEN_RIGHTS);
-}
-
-async function madeApplication(app: TestApp, { key }: TestTenant): Promise<string> {
-  const body = { name: 'A', type: 'private', permissions: ['token:read'] };
-  return (await app.call('POST', '/applications', { key, body })).json.id;
-}
+/** How each route that takes an idempotency key is brought to succeed, as its slice tells. */
+const SUCCESSES = Object.assign(
+  {},
+  ...(await loadTrials()).map(({ successes }) => successes),
+) as SliceTrial['successes'];
 
 describe('every route that takes an idempotency key', () => {
   let app: TestApp;

@@ -1,7 +1,7 @@
 import fastJson from 'fast-json-stringify';
 import type { TSchema } from 'typebox';
+import type { KeptAnswer } from '../../kept-answers/kept-answer.js';
 import { assert } from '../../kernel/assert.js';
-import type { KeptAnswer } from '../idempotency/kept-answer.js';
 import { JsonText } from '../transport/json-text.js';
 import { PiecewiseList, textOfList } from '../transport/piecewise.js';
 import type { Exchange, Responder } from '../transport/respond.js';

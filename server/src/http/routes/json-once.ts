@@ -1,9 +1,9 @@
 import { grantsDigest } from '../../access/grants.js';
 import type { Principal } from '../../access/principal.js';
 import type { Act } from '../../audit/entry.js';
+import type { KeptAnswer } from '../../kept-answers/kept-answer.js';
 import { Secret } from '../../kernel/secret.js';
 import type { Keep, KeyedRequest } from '../idempotency/idempotency.js';
-import type { KeptAnswer } from '../idempotency/kept-answer.js';
 import type { Exchange } from '../transport/respond.js';
 import type { Answerer } from './answer.js';
 import type { ReceiveBody } from './json-body.js';

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Principal } from '../../access/principal.js';
 import type { Entry } from '../../audit/entry.js';
+import { TENANT_EVENTS } from '../../resources/tenants/events.js';
 import type { Gather } from '../../storage/bulk.js';
 import type { Database } from '../../storage/database.js';
 import { CALLER } from '../../testing/route-server.js';
@@ -36,7 +37,7 @@ async function entryOf(
     summary: 'S',
     description: 'D',
     status: 204,
-    audit: { ...audit, onRead: 'tenant_retrieved', onDenied: 'tenant_denied' },
+    audit: { ...audit, onRead: TENANT_EVENTS.retrieved, onDenied: TENANT_EVENTS.denied },
     handle: () => undefined,
   });
   const act = { actor: CALLER.actor, atMs: 0, sourceAddress: undefined, traceId: undefined };

@@ -3,6 +3,7 @@ import { after, before, describe, it } from 'node:test';
 import { inspect } from 'node:util';
 import { Validator } from '@seriousme/openapi-schema-validator';
 import Type from 'typebox';
+import { TENANT_EVENTS } from '../../resources/tenants/events.js';
 import { CALLER, type RouteServer, startRouteServer } from '../../testing/route-server.js';
 import { buildOpenApi } from '../openapi/openapi.js';
 import type { RouteRecord } from './route.js';
@@ -83,7 +84,7 @@ const ROUTES: readonly RouteRecord[] = [
     path: '/denied/:id',
     method: 'GET',
     permission: 'tenant:read',
-    audit: { entityId: { param: 'id' }, onDenied: 'tenant_denied' },
+    audit: { entityId: { param: 'id' }, onDenied: TENANT_EVENTS.denied },
     handle: () => ({ got: 'never' }),
   }),
 ];

@@ -3,7 +3,7 @@ import type { Requirement } from '../../access/authorize.js';
 import type { Admits, Principal, PrincipalOf } from '../../access/principal.js';
 import type { EntityType } from '../../audit/entity-types.js';
 import type { Act } from '../../audit/entry.js';
-import type { EventName } from '../../audit/events.js';
+import type { LogEvent } from '../../audit/events.js';
 import type { ErrorCode, FieldErrors } from '../../kernel/errors.js';
 import type { Secret } from '../../kernel/secret.js';
 import type { LimitName } from '../../limits/catalogue.js';
@@ -51,8 +51,8 @@ export interface RouteAudit {
   /** Where entities of one route have types of their own: that of the one named; undefined where there is none. */
   readonly entityTypeOf?: (tenantId: string, entityId: string, nowMs: number) => Promise<EntityType | undefined>;
   /** Written for a successful read; a change writes its own entry. */
-  readonly onRead?: EventName;
-  readonly onDenied: EventName;
+  readonly onRead?: LogEvent;
+  readonly onDenied: LogEvent;
 }
 
 /** Reads parameters whose names no schema can list. What it finds wrong it adds to `errors`. */

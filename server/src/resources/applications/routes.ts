@@ -1,5 +1,6 @@
 import type { RouteExample, RouteRecord } from '../../http/routes/route.js';
 import { defineRoute } from '../../http/routes/route.js';
+import { APPLICATION_EVENTS } from './events.js';
 import { applicationKeyRoutes } from './keys/routes.js';
 import {
   ApplicationCreate,
@@ -12,8 +13,8 @@ import {
 import type { Applications } from './service.js';
 
 const base = { limits: [], tag: 'Applications' } as const;
-const all = { entityId: '*', onDenied: 'application_denied' } as const;
-const one = { entityId: { param: 'id' }, onDenied: 'application_denied' } as const;
+const all = { entityId: '*', onDenied: APPLICATION_EVENTS.denied } as const;
+const one = { entityId: { param: 'id' }, onDenied: APPLICATION_EVENTS.denied } as const;
 const RIGHTS = {
   permissions: ['token:create', 'token:search'],
   rules: [{ description: 'Cards', priority: 1, container: '/pci/', transform: 'mask', permissions: ['token:read'] }],
@@ -38,7 +39,7 @@ function collectionRoutes(applications: Applications): RouteRecord[] {
       query: ApplicationsQuery,
       status: 200,
       response: ApplicationList,
-      audit: { ...all, onRead: 'application_listed' },
+      audit: { ...all, onRead: APPLICATION_EVENTS.listed },
       handle: ({ principal, act, query }) => applications.list(principal.tenantId, query, act.atMs),
     }),
     defineRoute({
@@ -69,7 +70,7 @@ function collectionRoutes(applications: Applications): RouteRecord[] {
       status: 200,
       response: ShownApplication,
       failures: ['wrong_application_type'],
-      audit: { ...all, entityId: 'application', onRead: 'application_retrieved' },
+      audit: { ...all, entityId: 'application', onRead: APPLICATION_EVENTS.retrieved },
       handle: ({ principal, act }) => applications.get(principal.tenantId, principal.applicationId, act.atMs),
     }),
   ];
@@ -88,7 +89,7 @@ function singleRoutes(applications: Applications): RouteRecord[] {
       example: MADE,
       status: 200,
       response: ShownApplication,
-      audit: { ...one, onRead: 'application_retrieved' },
+      audit: { ...one, onRead: APPLICATION_EVENTS.retrieved },
       handle: ({ principal, act, params }) => applications.get(principal.tenantId, params.id, act.atMs),
     }),
     defineRoute({

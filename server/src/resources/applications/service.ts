@@ -7,6 +7,7 @@ import { validationFailed } from '../../kernel/errors.js';
 import { isUuid } from '../../kernel/ids.js';
 import { announce } from '../../storage/changes.js';
 import type { TenantTx } from '../../storage/scope.js';
+import { APPLICATION_EVENTS } from './events.js';
 import { endSessionsOfApplication } from './keys/end.js';
 import { listApiKeys } from './keys/queries.js';
 import type { KeyCalls } from './keys/service.js';
@@ -104,7 +105,12 @@ function changesOf(options: ChangesOptions, changes: Changes): Pick<Applications
       });
       options.forgetAccess(tenantId);
       const { row, body } = created;
-      const story = { event: 'application_created', tenantId, applicationId: row.id, after: shownRights(row) } as const;
+      const story = {
+        event: APPLICATION_EVENTS.created,
+        tenantId,
+        applicationId: row.id,
+        after: shownRights(row),
+      } as const;
       options.onSecurity(story, act);
       return body;
     },
@@ -124,8 +130,8 @@ function changesOf(options: ChangesOptions, changes: Changes): Pick<Applications
           if (!row) return noSuchApplication();
           if (!(await endSessionsOfApplication(tx, act, id)).isAll) return { body: false };
           await deleteApplications(tx, [id]);
-          await conclude(tx, act, 'application_deleted', id, undefined);
-          return { body: true, story: { event: 'application_deleted', applicationId: id } };
+          await conclude(tx, act, APPLICATION_EVENTS.deleted, id, undefined);
+          return { body: true, story: { event: APPLICATION_EVENTS.deleted, applicationId: id } };
         });
       // Each session has its entry. So many at a time that nobody who shares the transaction waits long.
       while (!(await remove()));
@@ -162,9 +168,9 @@ async function replaceDefinition(
   });
   const [keys] = await Promise.all([listApiKeys(tx, id, act.atMs), updateApplication(tx, row)]);
   const body = shownApplicationOf(row, keys);
-  await conclude(tx, act, 'application_updated', id, body);
+  await conclude(tx, act, APPLICATION_EVENTS.updated, id, body);
   const isChanged = !row.mac.equals(old.mac);
-  const story = { event: 'application_updated', before: shownRights(old), after: shownRights(row) } as const;
+  const story = { event: APPLICATION_EVENTS.updated, before: shownRights(old), after: shownRights(row) } as const;
   return { body, ...(isChanged && { story: { ...story, applicationId: id } }) };
 }
 

@@ -2,6 +2,7 @@ import Type from 'typebox';
 import { ENTITY_TYPES } from '../../audit/entity-types.js';
 import type { RouteRecord } from '../../http/routes/route.js';
 import { defineRoute, Rendered } from '../../http/routes/route.js';
+import { LOG_EVENTS } from './events.js';
 import { EntityTypeBody, LogList, LogsQuery } from './schema.js';
 import type { Logs } from './service.js';
 
@@ -13,7 +14,7 @@ export function logRoutes(logs: Logs): RouteRecord[] {
     limits: [],
     tag: 'Logs',
     status: 200,
-    audit: { entityId: '*', onDenied: 'tenant_denied' },
+    audit: { entityId: '*', onDenied: LOG_EVENTS.denied },
   } as const;
   const entityTypes = new Rendered(ENTITY_TYPES);
   return [

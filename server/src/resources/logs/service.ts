@@ -11,9 +11,14 @@ export interface Logs {
   list(tenantId: string, query: LogsQuery, nowMs: number): Promise<LogList>;
 }
 
+export interface LogsOptions {
+  readonly database: Database;
+  readonly cursors: Cursors;
+}
+
 const PAGE_SIZE_DEFAULT = 20;
 
-export function createLogs(options: { readonly database: Database; readonly cursors: Cursors }): Logs {
+export function createLogs(options: LogsOptions): Logs {
   const { database, cursors } = options;
 
   return {

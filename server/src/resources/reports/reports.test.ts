@@ -6,8 +6,8 @@ import { insertBareToken, usageOf } from '../../testing/bare-tokens.js';
 import { createFakeClock } from '../../testing/fake-clock.js';
 import type { TestApp, TestTenant } from '../../testing/test-app.js';
 import { rootKeyOf, startTestApp } from '../../testing/test-app.js';
-import type { TokenUsage } from './index.js';
-import { countUsage } from './index.js';
+import type { TokenUsage } from '../../vault/index.js';
+import { countUsage } from '../../vault/index.js';
 
 const NEARLY_FEBRUARY_MS = Date.UTC(2030, 0, 31, 23, 59, 59, 999);
 const ZERO = { token: { count: 0 }, bank: { count: 0 }, card: { count: 0 } };

@@ -1,5 +1,6 @@
 import type { RouteRecord } from '../../http/routes/route.js';
 import { defineRoute } from '../../http/routes/route.js';
+import { REPORT_EVENTS } from './events.js';
 import { UsageReport } from './schema.js';
 import type { Reports } from './service.js';
 
@@ -16,7 +17,7 @@ export function reportRoutes(reports: Reports): RouteRecord[] {
       description: 'Tokens by type and monthly active tokens, exact at the moment of the answer.',
       status: 200,
       response: UsageReport,
-      audit: { entityId: 'tenant', onDenied: 'tenant_denied' },
+      audit: { entityId: 'tenant', onDenied: REPORT_EVENTS.denied },
       handle: ({ principal, act }) => reports.usage(principal.tenantId, act),
     }),
   ];

@@ -1,6 +1,7 @@
 import Type from 'typebox';
 import type { RouteExample, RouteRecord } from '../../http/routes/route.js';
 import { defineRoute } from '../../http/routes/route.js';
+import { SESSION_EVENTS } from './events.js';
 import { SessionAuthorize, SessionBody } from './schema.js';
 import type { Sessions } from './service.js';
 
@@ -28,7 +29,7 @@ export function sessionRoutes(sessions: Sessions): RouteRecord[] {
     limits: [],
     tag: 'Sessions',
   } as const;
-  const post = { ...base, method: 'POST', audit: { entityId: '*', onDenied: 'session_denied' } } as const;
+  const post = { ...base, method: 'POST', audit: { entityId: '*', onDenied: SESSION_EVENTS.denied } } as const;
   return [
     defineRoute({
       ...post,
@@ -69,7 +70,7 @@ export function sessionRoutes(sessions: Sessions): RouteRecord[] {
       description: 'For the Application that created or authorized it. Its key answers 401 from then on.',
       status: 204,
       failures: ['wrong_application_type'],
-      audit: { entityId: { param: 'id' }, onDenied: 'session_denied' },
+      audit: { entityId: { param: 'id' }, onDenied: SESSION_EVENTS.denied },
       handle: ({ principal, act, params }) => sessions.end(principal, act, params.id ?? ''),
     }),
   ];

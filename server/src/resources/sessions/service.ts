@@ -13,7 +13,8 @@ import { isUuid, newId } from '../../kernel/ids.js';
 import { announce } from '../../storage/changes.js';
 import type { Database } from '../../storage/database.js';
 import type { TenantTx } from '../../storage/scope.js';
-import { checkTimedRights } from '../applications/index.js';
+import { checkTimedRights, SESSION_END_EVENTS } from '../applications/index.js';
+import { SESSION_EVENTS } from './events.js';
 import type { StoredSession } from './queries.js';
 import { authorizeSession, deleteSession, findSessionByNonce, insertSession } from './queries.js';
 import type { SessionAuthorize, SessionBody } from './schema.js';
@@ -64,7 +65,7 @@ export function createSessions(options: SessionsOptions): Sessions {
           expires_at: expiresAt ?? session.expires_at,
         });
         if (!(await authorizeSession(tx, row))) return alreadyAuthorized();
-        await record(tx, act, { event: 'session_authorized', entityId: row.id, outcome: 'success' });
+        await record(tx, act, { event: SESSION_EVENTS.authorized, entityId: row.id, outcome: 'success' });
         await act.keepAnswer?.(tx, undefined);
         return undefined;
       });
@@ -107,7 +108,7 @@ async function storeSession(
     expires_at: new Date(act.atMs + NEW_SESSION_MS),
   });
   await insertSession(tx, row, act.atMs);
-  await record(tx, act, { event: 'session_created', entityId: row.id, outcome: 'success' });
+  await record(tx, act, { event: SESSION_EVENTS.created, entityId: row.id, outcome: 'success' });
   const body = {
     id: row.id,
     session_key: key.reveal(),
@@ -122,7 +123,7 @@ async function endSession(tx: TenantTx, act: Act, id: string, applicationId: str
   const ended = await deleteSession(tx, id, applicationId, act.atMs);
   if (!ended) return undefined;
   await Promise.all([
-    record(tx, act, { event: 'session_ended', entityId: id, outcome: 'success' }),
+    record(tx, act, { event: SESSION_END_EVENTS.ended, entityId: id, outcome: 'success' }),
     // Not for one without rights: whoever has a public key would empty the memory of every process with it.
     ended.authorized_by !== null && announce(tx, { kind: 'access', tenantId: tx.tenantId }),
   ]);

@@ -7,6 +7,7 @@ import { openKeyStore } from '../../crypto/key-store.js';
 import { generateRootKey } from '../../crypto/root-key.js';
 import { systemClock } from '../../kernel/clock.js';
 import { newId } from '../../kernel/ids.js';
+import { TABLES } from '../../resources.js';
 import type { Database } from '../../storage/database.js';
 import { createDatabase } from '../../storage/database.js';
 import { eventually } from '../../testing/eventually.js';
@@ -60,7 +61,7 @@ describe('the log of a deleted tenant', () => {
   async function purgeUntilDone(nowMs: number): Promise<number[]> {
     const removed: number[] = [];
     for (let step = 0; step < STEPS_MAX; step += 1) {
-      const rows = await purgeOneBatch(database, nowMs);
+      const rows = await purgeOneBatch(database, TABLES, nowMs);
       if (rows === 0) return removed;
       removed.push(rows);
     }
@@ -104,7 +105,7 @@ describe('the log of a deleted tenant', () => {
         return database.purge(tenantId, work);
       },
     };
-    assert.equal(await purgeOneBatch(counting, DELETED_MS + 2 * HOUR_MS), 0);
+    assert.equal(await purgeOneBatch(counting, TABLES, DELETED_MS + 2 * HOUR_MS), 0);
     assert.equal(asked, 2);
   });
 });

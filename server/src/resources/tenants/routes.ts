@@ -1,5 +1,6 @@
 import type { RouteExample, RouteRecord } from '../../http/routes/route.js';
 import { defineRoute } from '../../http/routes/route.js';
+import { TENANT_EVENTS } from './events.js';
 import { TenantBody, TenantUpdate } from './schema.js';
 import type { Tenants } from './service.js';
 
@@ -30,7 +31,7 @@ export function tenantRoutes(tenants: Tenants): RouteRecord[] {
       status: 200,
       response: TenantBody,
       isRemembered: true,
-      audit: { entityId: 'tenant', onRead: 'tenant_retrieved', onDenied: 'tenant_denied' },
+      audit: { entityId: 'tenant', onRead: TENANT_EVENTS.retrieved, onDenied: TENANT_EVENTS.denied },
       handle: ({ principal }) => tenants.get(principal.tenantId),
     }),
     defineRoute({
@@ -44,7 +45,7 @@ export function tenantRoutes(tenants: Tenants): RouteRecord[] {
       example: UPDATE_EXAMPLE,
       status: 200,
       response: TenantBody,
-      audit: { entityId: 'tenant', onDenied: 'tenant_denied' },
+      audit: { entityId: 'tenant', onDenied: TENANT_EVENTS.denied },
       handle: ({ principal, act, body }) => tenants.update(principal.tenantId, act, body),
     }),
     defineRoute({
@@ -55,7 +56,7 @@ export function tenantRoutes(tenants: Tenants): RouteRecord[] {
       summary: 'Delete the Tenant',
       description: 'Destroys its keys and revokes every credential at once; rows are removed in the background.',
       status: 204,
-      audit: { entityId: 'tenant', onDenied: 'tenant_denied' },
+      audit: { entityId: 'tenant', onDenied: TENANT_EVENTS.denied },
       handle: ({ principal, act }) => tenants.delete(principal.tenantId, act),
     }),
   ];

@@ -7,7 +7,9 @@ import { announce } from '../../storage/changes.js';
 import type { Database } from '../../storage/database.js';
 import type { Memory } from '../../storage/memory.js';
 import type { TenantTx } from '../../storage/scope.js';
+import type { TokenSettings } from '../../vault/index.js';
 import { insertUser } from '../users/index.js';
+import { TENANT_EVENTS } from './events.js';
 import type { TenantRow } from './queries.js';
 import { findTenantById, insertTenant, markTenantDeleted, updateTenant } from './queries.js';
 import type { TenantBody, TenantUpdate } from './schema.js';
@@ -59,7 +61,7 @@ export function createTenants(options: TenantsOptions): Tenants {
           modifiedAtMs: act.atMs,
         });
         if (!row) throw gone();
-        const event = row.are_settings_changed ? 'tenant_settings_updated' : 'tenant_updated';
+        const event = row.are_settings_changed ? TENANT_EVENTS.settings_updated : TENANT_EVENTS.updated;
         const body = bodyOf(row);
         await Promise.all([
           record(tx, act, { event, entityId: tenantId, outcome: 'success' }),
@@ -86,13 +88,26 @@ export function createTenants(options: TenantsOptions): Tenants {
   };
 }
 
+/** What a tenant wants of its tokens; at once where its row is remembered. */
+export function tokenSettings(tenants: Tenants, tenantId: string): TokenSettings | Promise<TokenSettings> {
+  const tenant = tenants.get(tenantId);
+  return tenant instanceof Promise ? tenant.then(settingsIn) : settingsIn(tenant);
+}
+
+function settingsIn({ settings }: TenantBody): TokenSettings {
+  return {
+    isFingerprinting: settings.fingerprint_tokens === 'true',
+    isDeduplicating: settings.deduplicate_tokens === 'true',
+  };
+}
+
 /** Makes a tenant with its keys, inside the caller's transaction. */
 export async function createTenant(tx: TenantTx, keyMaker: KeyMaker, act: Act, tenant: NewTenant): Promise<void> {
   if (tenant.isNewOwner) await insertUser(tx, tenant.ownerId, act.atMs);
   const createdBy = act.actor?.type === 'user' ? act.actor.id : null;
   await insertTenant(tx, { ownerId: tenant.ownerId, name: tenant.name, createdBy, atMs: act.atMs });
   await keyMaker.createTenantKeys(tx, act.atMs);
-  await record(tx, act, { event: 'tenant_created', entityId: tx.tenantId, outcome: 'success' });
+  await record(tx, act, { event: TENANT_EVENTS.created, entityId: tx.tenantId, outcome: 'success' });
 }
 
 /** The key is good but its tenant went away between the two looks: to the caller it never existed. */

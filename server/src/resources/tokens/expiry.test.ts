@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { rootKeyOf, startTestApp } from '../../testing/test-app.js';
-import { openContent, sweepCvcs, sweepExpiredTokens, type TokenRow } from './index.js';
+import { sweepCvcs, sweepExpiredTokens } from '../../vault/expiry/sweep.js';
+import type { TokenRow } from '../../vault/stored/row.js';
+import { openContent } from '../../vault/stored/seal.js';
 import {
   CARD,
   cardNumber,

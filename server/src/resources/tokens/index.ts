@@ -1,18 +1,15 @@
-export type { ExportOptions, ExportOutcome } from '../../transfer/export.js';
-export { exportTokens } from '../../transfer/export.js';
-export type { ImportOptions, ImportOutcome } from '../../transfer/import.js';
-export { importTokens } from '../../transfer/import.js';
-export type { SweepOptions } from '../../vault/expiry/sweep.js';
-export { sweepCvcs, sweepExpiredTokens } from '../../vault/expiry/sweep.js';
-export type { SearchData } from '../../vault/find/list.js';
-export type { TokenSettings } from '../../vault/make/prepare.js';
-export type { Opener } from '../../vault/open/open.js';
-export { createOpener } from '../../vault/open/open.js';
-export type { Fingerprints } from '../../vault/present/present.js';
-export type { TokenContent } from '../../vault/stored/content.js';
-export { groupIdOf, tieOf } from '../../vault/stored/names.js';
-export type { TokenRow } from '../../vault/stored/row.js';
-export { openContent, resealContent, sealContent } from '../../vault/stored/seal.js';
-export { tokenRoutes } from './routes.js';
-export type { Tokens, TokensOptions } from './service.js';
-export { createTokens } from './service.js';
+import { TOKEN_EVENTS } from '../../vault/index.js';
+import type { Slice } from '../slice.js';
+import { tokenRoutes } from './routes.js';
+import type { TokensOptions } from './service.js';
+import { createTokens } from './service.js';
+
+export { readNewToken } from './input/new-token.js';
+
+/** Tables and jobs are the vault's. */
+export const tokens: Slice<TokensOptions> = {
+  name: 'tokens',
+  routes: (parts) => tokenRoutes(createTokens(parts)),
+  events: Object.values(TOKEN_EVENTS),
+  tables: [],
+};

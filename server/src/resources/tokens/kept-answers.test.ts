@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { keptRows } from '../../testing/keyed-puts.js';
-import { sweepExpiredTokens } from './index.js';
+import { sweepExpiredTokens } from '../../vault/expiry/sweep.js';
 import {
   CARD,
   cardNumber,

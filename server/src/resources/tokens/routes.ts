@@ -1,6 +1,7 @@
 import Type from 'typebox';
 import type { RouteRecord } from '../../http/routes/route.js';
 import { defineRoute } from '../../http/routes/route.js';
+import { TOKEN_EVENTS } from '../../vault/index.js';
 import { NewTokenDocument, TOKENIZE_COMPONENTS, TokenPatchDocument } from './document/bodies.js';
 import * as examples from './document/examples.js';
 import { JSON_COMPONENTS, ref } from './document/json.js';
@@ -24,11 +25,11 @@ export function tokenRoutes(tokens: Tokens): RouteRecord[] {
 }
 
 const TAG = { tag: 'Tokens' } as const;
-const ON_MANY = { audit: { entityId: '*', onDenied: 'token_denied' } } as const;
+const ON_MANY = { audit: { entityId: '*', onDenied: TOKEN_EVENTS.denied } } as const;
 
 function singleRoutes(tokens: Tokens): RouteRecord[] {
   const onOne = {
-    audit: { entityId: { param: 'id', isText: true }, entityTypeOf: tokens.typeOf, onDenied: 'token_denied' },
+    audit: { entityId: { param: 'id', isText: true }, entityTypeOf: tokens.typeOf, onDenied: TOKEN_EVENTS.denied },
   } as const;
   return [
     defineRoute({
@@ -131,7 +132,7 @@ function listRoutes(tokens: Tokens): RouteRecord[] {
       status: 200,
       response: TokenList,
       handle: ({ principal, act, query, filters: { fingerprint: _, ...filters } }) =>
-        tokens.lists.numbered(principal, act, { by: 'filters', filters }, query),
+        tokens.listNumbered(principal, act, { by: 'filters', filters }, query),
     }),
     defineRoute({
       ...list,
@@ -147,7 +148,7 @@ function listRoutes(tokens: Tokens): RouteRecord[] {
       response: TokenListV2,
       failures: ['invalid_cursor'],
       handle: ({ principal, act, query, filters }) =>
-        tokens.lists.following(principal, act, { by: 'filters', filters }, query),
+        tokens.listFollowing(principal, act, { by: 'filters', filters }, query),
     }),
     defineRoute({
       ...search,
@@ -161,7 +162,7 @@ function listRoutes(tokens: Tokens): RouteRecord[] {
       response: TokenList,
       failures: ['invalid_query'],
       handle: ({ principal, act, body }) =>
-        tokens.lists.numbered(principal, act, { by: 'query', query: body.query ?? '' }, body),
+        tokens.listNumbered(principal, act, { by: 'query', query: body.query ?? '' }, body),
     }),
     defineRoute({
       ...search,
@@ -175,7 +176,7 @@ function listRoutes(tokens: Tokens): RouteRecord[] {
       response: TokenListV2,
       failures: ['invalid_query', 'invalid_cursor'],
       handle: ({ principal, act, body }) =>
-        tokens.lists.following(principal, act, { by: 'query', query: body.query ?? '' }, body),
+        tokens.listFollowing(principal, act, { by: 'query', query: body.query ?? '' }, body),
     }),
   ];
 }

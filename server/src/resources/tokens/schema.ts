@@ -2,8 +2,8 @@ import type { Static } from 'typebox';
 import Type from 'typebox';
 import { CursorQuery, cursorListOf, OffsetQuery, offsetListOf } from '../../http/paging/pages.js';
 import { DateTime, named, text, Uuid } from '../../http/routes/schema.js';
-import { CLASSIFICATIONS, IMPACT_LEVELS, RESTRICTION_POLICIES } from '../../vault/stored/content.js';
-import { TOKEN_TYPES } from '../../vault/types/names.js';
+import type { TokenBody as PresentedToken } from '../../vault/index.js';
+import { CLASSIFICATIONS, IMPACT_LEVELS, RESTRICTION_POLICIES, TOKEN_TYPES } from '../../vault/index.js';
 import { VALUES_MAX } from './input/list-filters.js';
 
 const Anything = Type.Unknown({ description: 'Any JSON' });
@@ -41,9 +41,13 @@ export const TokenBody = named('Token', {
 type Declared = Static<typeof TokenBody>;
 
 /** What is optional may also be there without a value: it is then left out of the answer. */
-export type TokenBody = {
+type Loose = {
   readonly [Name in keyof Declared]: Declared[Name] | (object extends Pick<Declared, Name> ? undefined : never);
 };
+
+/** Compiles only while what the vault presents fits the schema above, and has every member of it. */
+type HeldEqual<Body extends Loose, Names extends keyof Body> = Pick<Body, Names>;
+export type TokenBody = HeldEqual<PresentedToken, keyof Declared>;
 
 const repeatable = (description: string) =>
   Type.Optional(Type.Array(Type.String(), { description, maxItems: VALUES_MAX }));

@@ -4,7 +4,7 @@ import { createChance } from '../../testing/crash/rounds.js';
 import type { Answer } from '../../testing/http-client.js';
 import type { TestApp } from '../../testing/test-app.js';
 import { rootKeyOf, startTestApp } from '../../testing/test-app.js';
-import { sweepCvcs, sweepExpiredTokens } from './index.js';
+import { sweepCvcs, sweepExpiredTokens } from '../../vault/expiry/sweep.js';
 import { cardNumber, openVault, pathOf, tally, times, type Vault, vaultOf } from './vault-fixture.js';
 
 const WRITERS = 16;

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { sweepExpiredTokens } from './index.js';
+import { sweepExpiredTokens } from '../../vault/expiry/sweep.js';
 import { cardNumber, openVault, pathOf, times, type Vault, vaultOf } from './vault-fixture.js';
 
 const NEARLY_JUNE_MS = Date.UTC(2030, 4, 31, 23, 59, 0);

@@ -7,8 +7,8 @@ import { createFakeClock } from '../../testing/fake-clock.js';
 import type { Answer, CallOptions } from '../../testing/http-client.js';
 import type { TestApp, TestTenant } from '../../testing/test-app.js';
 import { startTestApp } from '../../testing/test-app.js';
-import type { SweepOptions } from './index.js';
-import { createOpener } from './index.js';
+import type { SweepOptions } from '../../vault/expiry/sweep.js';
+import { createOpener } from '../../vault/open/open.js';
 
 export const NOON_MS = Date.UTC(2030, 4, 14, 12);
 export const HOUR_MS = 3_600_000;

@@ -1,10 +1,10 @@
 import type { Act, Outcome } from '../../audit/entry.js';
-import type { EventName } from '../../audit/events.js';
+import type { LogEvent } from '../../audit/events.js';
 import { recordAll } from '../../audit/record.js';
-import { emptyAnswersShowing } from '../../http/idempotency/queries.js';
-import type { ActiveToken } from '../../resources/reports/index.js';
-import { countUsage } from '../../resources/reports/index.js';
+import { emptyAnswersShowing } from '../../kept-answers/queries.js';
 import type { TenantTx } from '../../storage/scope.js';
+import type { ActiveToken } from '../count/count-usage.js';
+import { countUsage } from '../count/count-usage.js';
 import type { GroupedRow } from '../expiry/due-queries.js';
 import type { OpenRow } from '../open/open.js';
 import { deleteTerms, deleteTokens, insertTerms, releaseClaim, updateToken } from '../queries.js';
@@ -29,7 +29,7 @@ export function placed(row: BareRow & Partial<Pick<GroupedRow, 'containers'>>): 
 export async function recordTouched(
   tx: TenantTx,
   act: Act,
-  event: EventName,
+  event: LogEvent,
   tokens: readonly PlacedToken[],
 ): Promise<void> {
   await Promise.all([
@@ -41,7 +41,7 @@ export async function recordTouched(
 export function recordTokens(
   tx: TenantTx,
   act: Act,
-  event: EventName,
+  event: LogEvent,
   tokens: readonly PlacedToken[],
   outcome: Outcome = 'success',
 ): Promise<void> {
@@ -62,7 +62,7 @@ export async function writeChange(
   act: Act,
   before: OpenRow,
   after: OpenRow,
-  event: EventName,
+  event: LogEvent,
 ): Promise<void> {
   const hasNewTerms = !before.row.terms.equals(after.row.terms);
   const hasNewPrint = !samePrint(before.row.fingerprint, after.row.fingerprint);
@@ -84,7 +84,7 @@ export async function removeTokens(
   tx: TenantTx,
   act: Act,
   tokens: readonly PlacedToken[],
-  event: EventName,
+  event: LogEvent,
 ): Promise<void> {
   const rows = tokens.map(({ row }) => row);
   await Promise.all([

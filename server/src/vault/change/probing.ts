@@ -3,12 +3,12 @@ import { reveals, showsMore } from '../../access/exposure.js';
 import type { Principal } from '../../access/principal.js';
 import { AppError } from '../../kernel/errors.js';
 import type { Json } from '../../kernel/json.js';
-import type { TokenPatch } from '../../resources/tokens/input/token-patch.js';
+import { isJsonObject } from '../../kernel/json-object.js';
 import { isStranger } from '../present/answer.js';
 import type { TokenContent } from '../stored/content.js';
 import { groupIdOf } from '../stored/names.js';
 import { TOKEN_TYPE_CATALOGUE } from '../types/catalogue.js';
-import { isJsonObject } from '../types/json-object.js';
+import type { TokenPatch } from './token-patch.js';
 
 /** One stored token before and after a change; neither has expressions evaluated. */
 export interface Change {

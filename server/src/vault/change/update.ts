@@ -1,6 +1,4 @@
 import { validationFailed } from '../../kernel/errors.js';
-import { applyPatch } from '../../resources/tokens/input/apply-patch.js';
-import type { TokenPatch } from '../../resources/tokens/input/token-patch.js';
 import type { Preparation } from '../make/prepare.js';
 import {
   CVC_LIFETIME_MS,
@@ -19,6 +17,8 @@ import type { TokenRow } from '../stored/row.js';
 import { sealContent } from '../stored/seal.js';
 import { hasCvc } from '../types/cvc.js';
 import { givesAway, secretNumberOf } from '../types/numbers.js';
+import { applyPatch } from './apply-patch.js';
+import type { TokenPatch } from './token-patch.js';
 
 /** What one request can bring, with some room for what is stored beside it: merging again and again must not go on for ever. */
 const TOKEN_BYTES_MAX = 1_048_576 + 16_384;
@@ -43,7 +43,7 @@ export function mergeChange({ row, content }: OpenRow, patch: TokenPatch, nowMs:
 }
 
 /** Works out the token that says `changed` from now on; throws a 400 that names the field whose expression failed. */
-export function changeToken(
+export function workOutChange(
   preparation: Preparation,
   { row, content }: OpenRow,
   changed: TokenContent,

@@ -2,17 +2,15 @@ import { decide } from '../../access/decide.js';
 import type { Permission } from '../../access/permissions.js';
 import type { Principal } from '../../access/principal.js';
 import type { Act } from '../../audit/entry.js';
-import type { EventName } from '../../audit/events.js';
-import type { WriteItems } from '../../http/transport/piecewise.js';
-import { PiecewiseList } from '../../http/transport/piecewise.js';
+import type { LogEvent } from '../../audit/events.js';
 import { AppError } from '../../kernel/errors.js';
 import type { LargeWork } from '../../kernel/large-work.js';
-import type { TokenBody } from '../../resources/tokens/schema.js';
 import type { Database } from '../../storage/database.js';
 import { placed, recordTouched } from '../change/change.js';
 import type { Opener, OpenRow } from '../open/open.js';
 import { takeRoom } from '../open/room.js';
 import { subjectOf } from '../present/answer.js';
+import type { TokenBody } from '../present/token-body.js';
 import type { FoundRow, TokenRow } from '../stored/row.js';
 import { sealedBytesOf } from '../stored/row.js';
 
@@ -33,12 +31,17 @@ export interface LargePage {
   readonly principal: Principal;
   readonly act: Act;
   readonly permission: Permission;
-  readonly event: EventName;
+  readonly event: LogEvent;
   readonly rows: readonly FoundRow[];
-  readonly pagination: object;
   /** Shapes a token, and says how many bytes its mask came to. */
   readonly present: (token: OpenRow, transform: NonNullable<ReturnType<typeof decide>>) => Presented;
 }
+
+/** Writes tokens as they stand in a list, one behind the other. */
+export type WriteTokens = (bodies: readonly TokenBody[]) => Buffer;
+
+/** The tokens of a page, a few at a time; each piece is written where it is made, to hold no more than one opened. */
+export type TokenPieces = (write: WriteTokens) => AsyncIterable<Buffer>;
 
 export interface Presented {
   readonly body: TokenBody;
@@ -65,11 +68,11 @@ export interface LargePages {
    * as the client takes them: by what each holds then it is decided anew whether the caller may see it, and what is gone
    * meanwhile is left out.
    */
-  send(page: LargePage): Promise<PiecewiseList>;
+  open(page: LargePage): Promise<TokenPieces>;
 }
 
 export function createLargePages({ database, opener, largeWork }: LargePagesOptions): LargePages {
-  async function* pieces({ principal, act, permission, event, rows, present }: LargePage, write: WriteItems) {
+  async function* pieces({ principal, act, permission, event, rows, present }: LargePage, write: WriteTokens) {
     const versions = new Map(rows.map(({ id, data_version }) => [id, data_version]));
     let left: readonly FoundRow[] = rows;
     while (left.length > 0) {
@@ -106,12 +109,12 @@ export function createLargePages({ database, opener, largeWork }: LargePagesOpti
   }
 
   return {
-    async send(page) {
-      const { principal, act, event, rows, pagination } = page;
+    async open(page) {
+      const { principal, act, event, rows } = page;
       const largest = rows.reduce((most, row) => Math.max(most, sealedBytesOf(row)), PIECE_BYTES_MAX);
       await takeRoom(largeWork, principal.tenantId, act, largest * PIECE_TIMES);
       await database.write(principal.tenantId, (tx) => recordTouched(tx, act, event, rows.map(placed)));
-      return new PiecewiseList(pagination, (write) => pieces(page, write));
+      return (write) => pieces(page, write);
     },
   };
 }

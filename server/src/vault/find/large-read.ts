@@ -2,14 +2,15 @@ import { decide } from '../../access/decide.js';
 import type { Principal } from '../../access/principal.js';
 import type { Act } from '../../audit/entry.js';
 import type { LargeWork } from '../../kernel/large-work.js';
-import type { TokenBody } from '../../resources/tokens/schema.js';
 import type { Database } from '../../storage/database.js';
 import { placed, recordTouched } from '../change/change.js';
+import { TOKEN_EVENTS } from '../events.js';
 import type { Opener, OpenRow } from '../open/open.js';
 import { known } from '../open/open.js';
 import { takeRoom } from '../open/room.js';
 import { granted, subjectOf } from '../present/answer.js';
 import type { Present } from '../present/present.js';
+import type { TokenBody } from '../present/token-body.js';
 import type { FoundRow } from '../stored/row.js';
 import { sealedBytesOf } from '../stored/row.js';
 
@@ -41,7 +42,7 @@ export async function readLarge(
     transformOf(seen);
     return seen.row;
   });
-  await database.write(tenantId, (tx) => recordTouched(tx, act, 'token_retrieved', [placed(row)]));
+  await database.write(tenantId, (tx) => recordTouched(tx, act, TOKEN_EVENTS.retrieved, [placed(row)]));
   return opener.openPaced(tenantId, [row], act.atMs, ([token]) => {
     const seen = known(token);
     return present.body(seen, transformOf(seen), act.atMs);

@@ -1,11 +1,11 @@
 import { createBudget } from '../../expressions/budget.js';
 import { AppError } from '../../kernel/errors.js';
-import type { NewToken } from '../../resources/tokens/input/new-token.js';
 import type { TokenContent } from '../stored/content.js';
 import { matchDigestOf } from '../stored/match.js';
 import { groupIdOf, tieOf } from '../stored/names.js';
 import { sealContent } from '../stored/seal.js';
 import { hasCvc, withoutCvc } from '../types/cvc.js';
+import type { NewToken } from './new-token.js';
 import type { Preparation, PreparedToken } from './prepare.js';
 import { fingerprint, termsOf } from './prepare.js';
 

@@ -1,11 +1,12 @@
 import type { Principal } from '../../access/principal.js';
-import type { TokenBody } from '../../resources/tokens/schema.js';
 import type { TenantTx } from '../../storage/scope.js';
 import { recordTouched } from '../change/change.js';
+import { TOKEN_EVENTS } from '../events.js';
 import type { Opener } from '../open/open.js';
 import type { GrantedToken } from '../present/answer.js';
 import { isStranger, presentMatch } from '../present/answer.js';
 import { bareBody, createPresent } from '../present/present.js';
+import type { TokenBody } from '../present/token-body.js';
 import type { Preparation } from './prepare.js';
 import { storeTokens } from './store.js';
 
@@ -28,7 +29,7 @@ export async function makeTokens(
   const matched = await opener.openIn(tx, rows, act);
   const matches = new Map(rows.map((row, n) => [row, matched[n]]));
   // Two that led to the same token are two acts.
-  if (matched.length > 0) await recordTouched(tx, act, 'token_matched', matched);
+  if (matched.length > 0) await recordTouched(tx, act, TOKEN_EVENTS.matched, matched);
   const present = createPresent(preparation, () => budget, act);
   return stored.map((outcome, n) => {
     const { token, transform } = tokens[n] as GrantedToken; // One outcome for each token, in their order.

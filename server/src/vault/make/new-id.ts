@@ -1,11 +1,11 @@
 import { validationFailed } from '../../kernel/errors.js';
 import { newId } from '../../kernel/ids.js';
 import type { Json } from '../../kernel/json.js';
-import { idFault } from '../../resources/tokens/input/token-id.js';
+import { isJsonObject } from '../../kernel/json-object.js';
 import type { TokenContent } from '../stored/content.js';
 import { hasCvc } from '../types/cvc.js';
-import { isJsonObject } from '../types/json-object.js';
 import { givesAway, secretNumberOf } from '../types/numbers.js';
+import { idFault } from '../types/token-id.js';
 import type { Evaluation } from './evaluate.js';
 import { evaluate, textOf } from './evaluate.js';
 

@@ -2,7 +2,6 @@ import type { Act } from '../../audit/entry.js';
 import type { TenantKeys } from '../../crypto/tenant-keys.js';
 import { AppError, validationFailed } from '../../kernel/errors.js';
 import { isWellFormed } from '../../kernel/text.js';
-import type { NewToken } from '../../resources/tokens/input/new-token.js';
 import type { Fingerprints } from '../present/present.js';
 import type { TokenContent } from '../stored/content.js';
 import { fingerprintOf } from '../stored/fingerprint.js';
@@ -16,6 +15,7 @@ import { hasCvc } from '../types/cvc.js';
 import type { Evaluation } from './evaluate.js';
 import { evaluate, textOf } from './evaluate.js';
 import { ownId, settleId } from './new-id.js';
+import type { NewToken } from './new-token.js';
 
 /** How long a card's verification code may be kept. */
 export const CVC_LIFETIME_MS = 3_600_000;

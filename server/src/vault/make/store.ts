@@ -3,11 +3,12 @@ import { operatorAct } from '../../audit/entry.js';
 import { recordAll } from '../../audit/record.js';
 import { assert } from '../../kernel/assert.js';
 import { newId } from '../../kernel/ids.js';
-import { countUsage } from '../../resources/reports/index.js';
 import { Overtaken } from '../../storage/faults.js';
 import type { TenantTx } from '../../storage/scope.js';
 import { Unwritten } from '../../storage/unwritten.js';
 import { placed, removeTokens } from '../change/change.js';
+import { countUsage } from '../count/count-usage.js';
+import { TOKEN_EVENTS } from '../events.js';
 import { lockExpiredTokens } from '../expiry/due-queries.js';
 import type { Opener } from '../open/open.js';
 import { FIND_TOKENS, insertTerms, insertTokens, LOCK_TOKENS, moveClaim } from '../queries.js';
@@ -126,7 +127,7 @@ async function eraseExpired(tx: TenantTx, { act }: Preparation, taken: readonly 
   if (taken.length === 0) return new Set();
   const ids = taken.map(({ token }) => token.row.id);
   const expired = await lockExpiredTokens(tx, ids, act.atMs);
-  if (expired.length > 0) await removeTokens(tx, operatorAct(act.atMs), expired.map(placed), 'token_expired');
+  if (expired.length > 0) await removeTokens(tx, operatorAct(act.atMs), expired.map(placed), TOKEN_EVENTS.expired);
   return new Set(expired.map(({ id }) => id));
 }
 
@@ -151,7 +152,7 @@ async function accompany(tx: TenantTx, act: Act, tokens: readonly PreparedToken[
       tx,
       act,
       tokens.map(({ row, content }) => ({
-        event: 'token_created',
+        event: TOKEN_EVENTS.created,
         entityId: row.id,
         entityType: content.type,
         outcome: 'success',

@@ -1,51 +1,45 @@
 import type { Principal } from '../../access/principal.js';
 import type { Act } from '../../audit/entry.js';
-import type { FieldErrors } from '../../kernel/errors.js';
-import { validationFailed } from '../../kernel/errors.js';
 import type { Json } from '../../kernel/json.js';
-import { readTokenizeBody } from '../../resources/tokens/input/tokenize.js';
-import type { Database } from '../../storage/database.js';
-import type { Opener } from '../open/open.js';
 import { prepareGranted } from '../present/answer.js';
 import { keepShowing } from '../present/keep.js';
-import type { Combinations } from './combinations.js';
+import type { MakeOptions } from './create-token.js';
 import { makeTokens } from './make.js';
-import type { Preparation } from './prepare.js';
+import type { NewToken } from './new-token.js';
+import { prepareFor } from './prepare-for.js';
 import { writeUnlessTaken } from './taken-ids.js';
-import { tooManyTokens } from './too-many.js';
 
-export interface TokenizeOptions {
-  readonly database: Database;
-  readonly opener: Opener;
-  readonly prepareFor: (principal: Principal, act: Act) => Preparation | Promise<Preparation>;
-  readonly combinations: Combinations;
-  readonly tokensPerRequestMax: number;
+/** The tokens that a body asks for, checked, and how its answer is put together. */
+export interface TokenizePlan {
+  /** In document order. */
+  readonly tokens: readonly NewToken[];
+  /** Where in the body each of them stands, as errors name it. */
+  readonly paths: readonly string[];
+  /** The answer: each token in place of its request, or its id in place of a bare value. One body for each token. */
+  rebuild(bodies: readonly Json[]): Json;
 }
 
-/** Makes a token of everything in a body that can be one: all of them in one transaction, or none. */
-export function createTokenize(options: TokenizeOptions) {
-  return async function tokenize(principal: Principal, act: Act, body: Json): Promise<Json> {
-    const errors: FieldErrors = {};
-    const plan = readTokenizeBody(body, { path: '', nowMs: act.atMs }, errors, options.tokensPerRequestMax);
-    if (plan.isTooMany) throw tooManyTokens(options.tokensPerRequestMax);
-    if (Object.keys(errors).length > 0) throw validationFailed(errors);
-    const preparation = await options.prepareFor(principal, act);
-    const prefixOf = (n: number) => fieldPrefix(plan.paths[n] ?? '');
-    const tokens = plan.tokens.map((input, n) => prepareGranted(preparation, principal, input, prefixOf(n)));
-    const made = tokens.map(({ token }) => token);
-    const admission = options.combinations.admit(principal, act, made, prefixOf);
-    if (admission) await admission;
-    const rebuild = (bodies: readonly Json[]) => plan.rebuild(bodies);
-    if (tokens.length === 0 && !act.keepAnswer) return rebuild([]);
-    const prepared = tokens.map(({ token }) => token);
-    return writeUnlessTaken(options.database, principal.tenantId, prepared, act.atMs, async (tx) => {
-      const bodies = await makeTokens(tx, options.opener, principal, preparation, tokens);
-      // A body is JSON by its schema; the type of its free members is not known to the compiler.
-      const answer = rebuild(bodies as unknown as readonly Json[]);
-      await keepShowing(tx, act, answer, bodies);
-      return answer;
-    });
-  };
+/** Makes all tokens of a plan in one transaction, or none. */
+export async function tokenize(
+  options: MakeOptions,
+  principal: Principal,
+  act: Act,
+  plan: TokenizePlan,
+): Promise<Json> {
+  const preparation = await prepareFor(options, principal, act);
+  const prefixOf = (n: number) => fieldPrefix(plan.paths[n] ?? '');
+  const tokens = plan.tokens.map((input, n) => prepareGranted(preparation, principal, input, prefixOf(n)));
+  const prepared = tokens.map(({ token }) => token);
+  const admission = options.combinations.admit(principal, act, prepared, prefixOf);
+  if (admission) await admission;
+  if (tokens.length === 0 && !act.keepAnswer) return plan.rebuild([]);
+  return writeUnlessTaken(options.database, principal.tenantId, prepared, act.atMs, async (tx) => {
+    const bodies = await makeTokens(tx, options.opener, principal, preparation, tokens);
+    // A body has nothing but JSON in it; members without a value are left out where it is written.
+    const answer = plan.rebuild(bodies as unknown as readonly Json[]);
+    await keepShowing(tx, act, answer, bodies);
+    return answer;
+  });
 }
 
 function fieldPrefix(path: string): string {

@@ -2,8 +2,7 @@ import { decide, decideAll } from '../../access/decide.js';
 import type { Principal } from '../../access/principal.js';
 import type { Transform } from '../../access/rules.js';
 import type { Shown } from '../../audit/entry.js';
-import type { NewToken } from '../../resources/tokens/input/new-token.js';
-import type { TokenBody } from '../../resources/tokens/schema.js';
+import type { NewToken } from '../make/new-token.js';
 import type { Preparation, PreparedToken } from '../make/prepare.js';
 import { prepareToken } from '../make/prepare.js';
 import type { OpenRow } from '../open/open.js';
@@ -11,6 +10,7 @@ import { accessDenied } from '../open/open.js';
 import { tieOf } from '../stored/names.js';
 import type { OpenToken, Present } from './present.js';
 import { bareBody } from './present.js';
+import type { TokenBody } from './token-body.js';
 
 /** A token that may be made, and how much of it its maker gets to see. */
 export interface GrantedToken {

@@ -1,9 +1,9 @@
 import type { Act } from '../../audit/entry.js';
-import type { TokenBody } from '../../resources/tokens/schema.js';
 import { Overtaken } from '../../storage/faults.js';
 import type { TenantTx } from '../../storage/scope.js';
 import { FIND_IDS } from '../queries.js';
 import { shownIn } from './answer.js';
+import type { TokenBody } from './token-body.js';
 
 /**
  * Keeps an answer that shows tokens. One of them may be taken away in this very transaction, before what is kept could be

@@ -4,12 +4,12 @@ import type { Budget } from '../../expressions/budget.js';
 import type { Expressions } from '../../expressions/expressions.js';
 import { formatDate } from '../../kernel/dates.js';
 import type { Json } from '../../kernel/json.js';
-import type { TokenBody } from '../../resources/tokens/schema.js';
 import type { TokenContent } from '../stored/content.js';
 import { fingerprintText } from '../stored/fingerprint.js';
 import type { TokenRow } from '../stored/row.js';
 import { TOKEN_TYPE_CATALOGUE } from '../types/catalogue.js';
 import { hasCvc, withoutCvc } from '../types/cvc.js';
+import type { TokenBody } from './token-body.js';
 
 /** A stored token that was opened. */
 export interface OpenToken {

@@ -1,15 +1,10 @@
 import type { TenantTx } from '../../storage/scope.js';
 import type { Value } from '../../storage/statement.js';
+import type { TokenPosition } from '../stored/position.js';
 import type { Parameters } from './condition-queries.js';
 import { bytesList, conditionSql, createParameters } from './condition-queries.js';
 import { groupIdArray } from './group-ids.js';
 import type { Driver, Plan } from './plan.js';
-
-/** Where a token stands in the list. */
-export interface Place {
-  readonly createdAtMs: number;
-  readonly tie: string;
-}
 
 export const ORDER = 'ORDER BY created_at DESC, tie DESC';
 const FIRST_TIE = '00000000-0000-0000-0000-000000000000';
@@ -31,12 +26,12 @@ export interface Parts {
   readonly isRepeating: boolean;
 }
 
-export function partsOf(tx: TenantTx, nowMs: number, plan: Plan, after: Place | undefined): Parts {
+export function partsOf(tx: TenantTx, nowMs: number, plan: Plan, after: TokenPosition | undefined): Parts {
   const { drivers, rest } = plan;
   const parameters = createParameters();
   parameters.add(tx.tenantId, 'uuid');
   const live = `(t.expires_at IS NULL OR t.expires_at > ${parameters.add(new Date(nowMs), 'timestamptz')})`;
-  const placeAt = (place: Place | undefined): string | undefined =>
+  const placeAt = (place: TokenPosition | undefined): string | undefined =>
     place && `${parameters.add(new Date(place.createdAtMs), 'timestamptz')}, ${parameters.add(place.tie, 'uuid')}`;
   const { from, before } = stretchOf(plan, after);
   return {
@@ -54,7 +49,10 @@ export function partsOf(tx: TenantTx, nowMs: number, plan: Plan, after: Place | 
 }
 
 /** Bounds on time and the cursor as one bound for each end: an index stops at one bound, and only filters by a second. */
-function stretchOf({ window }: Plan, after: Place | undefined): { from: Place | undefined; before: Place | undefined } {
+function stretchOf(
+  { window }: Plan,
+  after: TokenPosition | undefined,
+): { from: TokenPosition | undefined; before: TokenPosition | undefined } {
   const fromMs = Math.max(...window.map((span) => span.fromMs ?? -Infinity));
   const beforeMs = Math.min(...window.map((span) => span.beforeMs ?? Infinity));
   const before = beforeMs === Infinity ? undefined : { createdAtMs: beforeMs, tie: FIRST_TIE };

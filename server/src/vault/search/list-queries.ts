@@ -1,11 +1,12 @@
 import { READ_IN_ORDER } from '../../storage/in-order.js';
 import type { TenantTx } from '../../storage/scope.js';
 import { statement } from '../../storage/statement.js';
+import type { TokenPosition } from '../stored/position.js';
 import type { FoundRow, SentRow } from '../stored/row.js';
 import { received, sentColumnsWithin, TOKEN_COLUMNS } from '../stored/row.js';
 import { hiddenBy } from './chosen-groups.js';
 import type { Condition } from './condition.js';
-import type { Parts, Place } from './found-queries.js';
+import type { Parts } from './found-queries.js';
 import { ORDER, partsOf, tokensFound } from './found-queries.js';
 import { groupIdArray } from './group-ids.js';
 import type { Plan, Statistics } from './plan.js';
@@ -19,7 +20,7 @@ export interface Search extends Statistics {
 
 export interface Page {
   /** Only what comes after this place. */
-  readonly after?: Place | undefined;
+  readonly after?: TokenPosition | undefined;
   readonly offset?: number;
   readonly limit: number;
 }

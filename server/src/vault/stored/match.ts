@@ -2,8 +2,8 @@ import { digestId } from '../../crypto/digest-id.js';
 import { macOf } from '../../crypto/keyed-hash.js';
 import type { TenantKeys } from '../../crypto/tenant-keys.js';
 import type { Json } from '../../kernel/json.js';
+import { isJsonArray } from '../../kernel/json-object.js';
 import { TOKEN_TYPE_CATALOGUE } from '../types/catalogue.js';
-import { isJsonArray } from '../types/json-object.js';
 import type { TokenContent } from './content.js';
 import type { TokenRow } from './row.js';
 

@@ -8,7 +8,7 @@ import { identityUnlock, recipientLock } from '../../crypto/sealed-stream-keys.j
 import type { TenantKeys } from '../../crypto/tenant-keys.js';
 import { createBudget } from '../../expressions/budget.js';
 import { createExpressions } from '../../expressions/expressions.js';
-import { openAnswer, sealAnswer } from '../../http/idempotency/kept-answer.js';
+import { openAnswer, sealAnswer } from '../../kept-answers/kept-answer.js';
 import { Secret } from '../../kernel/secret.js';
 import type { Capture } from '../../testing/captured-bytes.js';
 import { captureBytes, holds, unwiped } from '../../testing/captured-bytes.js';

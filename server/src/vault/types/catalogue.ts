@@ -1,5 +1,6 @@
 import { assert } from '../../kernel/assert.js';
 import type { Json } from '../../kernel/json.js';
+import { isJsonObject } from '../../kernel/json-object.js';
 import type { Privacy } from '../stored/content.js';
 import type { DataFault } from './checks.js';
 import {
@@ -12,7 +13,6 @@ import {
   checkRoutingNumber,
   checkSocialSecurityNumber,
 } from './checks.js';
-import { isJsonObject } from './json-object.js';
 import type { TokenType } from './names.js';
 
 /**

@@ -1,6 +1,6 @@
 import type { Json } from '../../kernel/json.js';
-import type { JsonObject } from './json-object.js';
-import { isJsonObject } from './json-object.js';
+import type { JsonObject } from '../../kernel/json-object.js';
+import { isJsonObject } from '../../kernel/json-object.js';
 
 /** Something wrong with the data of a token. The path begins at `data`; the message never repeats the value. */
 export interface DataFault {

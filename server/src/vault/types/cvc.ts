@@ -1,5 +1,5 @@
 import type { Json } from '../../kernel/json.js';
-import { isJsonObject } from './json-object.js';
+import { isJsonObject } from '../../kernel/json-object.js';
 import type { TokenType } from './names.js';
 
 /** Whether a card, or a change to one, brings a cvc that has to be forgotten in time. */

@@ -1,6 +1,6 @@
 import type { Json } from '../../kernel/json.js';
 import { isDigit } from '../../kernel/json-numbers.js';
-import { isJsonObject } from './json-object.js';
+import { isJsonObject } from '../../kernel/json-object.js';
 import type { TokenType } from './names.js';
 
 /** Shorter numbers than these are found in any longer one, so nothing is told by them. */

@@ -1,6 +1,8 @@
 import { decide } from '../../access/decide.js';
+import type { Permission } from '../../access/permissions.js';
 import type { Principal } from '../../access/principal.js';
 import type { Act } from '../../audit/entry.js';
+import type { LogEvent } from '../../audit/events.js';
 import type { Budget } from '../../expressions/budget.js';
 import { createBudget } from '../../expressions/budget.js';
 import type { Expressions, TokenView } from '../../expressions/expressions.js';
@@ -8,8 +10,6 @@ import { formatDate } from '../../kernel/dates.js';
 import { AppError } from '../../kernel/errors.js';
 import type { Json } from '../../kernel/json.js';
 import type { LargeWork } from '../../kernel/large-work.js';
-import type { FoundExpression } from '../../resources/tokens/input/detokenize.js';
-import { findExpressions, rebuildWith } from '../../resources/tokens/input/detokenize.js';
 import type { Database } from '../../storage/database.js';
 import { placed, recordTouched } from '../change/change.js';
 import { FREE_BYTES_MAX, PIECE_BYTES_MAX } from '../find/large-pages.js';
@@ -22,7 +22,10 @@ import type { Fingerprints, Present } from '../present/present.js';
 import { createPresent } from '../present/present.js';
 import type { FoundRow } from '../stored/row.js';
 import { isLarge, sealedBytesOf } from '../stored/row.js';
+import type { NamedExpression } from './detokenize-large.js';
 import { evaluateLarge } from './detokenize-large.js';
+import type { FoundExpression } from './find-expressions.js';
+import { findExpressions, rebuildWith } from './find-expressions.js';
 import { createRefusals } from './refused.js';
 
 export interface DetokenizeOptions {
@@ -34,89 +37,112 @@ export interface DetokenizeOptions {
   readonly largeWork: LargeWork;
 }
 
+/** What the values are for: which right it takes on every token, and what the log says. */
+export interface Purpose {
+  readonly permission: Permission;
+  readonly event: LogEvent;
+}
+
+/** One request, with all that its tokens are looked at by. */
+interface Asked {
+  readonly options: DetokenizeOptions;
+  readonly principal: Principal;
+  readonly act: Act;
+  readonly purpose: Purpose;
+  readonly found: readonly FoundExpression[];
+  readonly named: readonly NamedExpression[];
+  readonly rows: readonly FoundRow[];
+  readonly budget: Budget;
+  readonly refusals: ReturnType<typeof createRefusals>;
+}
+
 /** Above so many tokens each brings less of its record along. */
 const FEW = 8;
 
 /** Puts values in place of expressions: all of them, or none. Nothing leaves before it is in the log. */
-export function createDetokenize(options: DetokenizeOptions) {
-  const { database, opener, expressions } = options;
-
-  async function findAll(principal: Principal, act: Act, ids: readonly string[]): Promise<FoundRow[]> {
-    const look = ids.length > FEW ? opener.lookBriefly : opener.look;
-    const found = await Promise.all(ids.map((id) => look(principal.tenantId, id, act.atMs)));
-    const unknown = ids.filter((_, n) => found[n] === undefined);
-    if (unknown.length > 0) throw unknownTokens(unknown);
-    return found.filter((row) => row !== undefined);
+export async function detokenize(
+  options: DetokenizeOptions,
+  principal: Principal,
+  act: Act,
+  body: Json,
+  purpose: Purpose,
+): Promise<Json> {
+  const { database, expressions, tokensPerRequestMax } = options;
+  const found = findExpressions(body);
+  const budget = createBudget();
+  const named = found.map((each) => ({ text: each.text, ids: referencesOf(expressions, each, budget) }));
+  const ids = [...new Set(named.flatMap((each) => each.ids))];
+  if (ids.length > tokensPerRequestMax) throw tooManyTokens(tokensPerRequestMax);
+  const rows = await findAll(options.opener, principal, act, ids);
+  const refusals = createRefusals(database, act);
+  const tokens = rows.map(placed);
+  let values: Json[];
+  try {
+    values = await evaluateAll({ options, principal, act, purpose, found, named, rows, budget, refusals });
+  } catch (error) {
+    throw await refusals.logged(tokens, error);
   }
-
-  function viewOf(present: Present, principal: Principal, act: Act, token: OpenRow): TokenView {
-    const transform = granted(decide(principal, 'token:read', subjectOf(token)));
-    const data = present.data(token, transform, act.atMs);
-    // In an expression there is no leaving the data out: it would read like a token that holds nothing.
-    if (data === undefined) throw accessDenied();
-    const { row, content } = token;
-    const fingerprint = present.fingerprint(token, transform);
-    return {
-      id: row.id,
-      type: content.type,
-      data,
-      metadata: content.metadata ?? {},
-      containers: content.containers,
-      ...(fingerprint !== undefined && { fingerprint }),
-      created_at: formatDate(row.created_at.getTime()),
-    };
+  const answer = rebuildWith(body, values);
+  if (tokens.length > 0) {
+    await database.write(principal.tenantId, (tx) => recordTouched(tx, act, purpose.event, tokens));
   }
+  return answer;
+}
 
-  return async function detokenize(principal: Principal, act: Act, body: Json): Promise<Json> {
-    const found = findExpressions(body);
-    const budget = createBudget();
-    const named = found.map((each) => ({ text: each.text, ids: referencesOf(expressions, each, budget) }));
-    const ids = [...new Set(named.flatMap((each) => each.ids))];
-    if (ids.length > options.tokensPerRequestMax) throw tooManyTokens(options.tokensPerRequestMax);
-    const rows = await findAll(principal, act, ids);
-    const refusals = createRefusals(database, act);
-    const present = createPresent(options, () => budget, act);
-    const viewsOf = (tokens: readonly OpenRow[], by = present) =>
-      new Map(tokens.map((token) => [token.row.id, viewOf(by, principal, act, token)]));
-    const noting = <T>(evaluate: () => T): T => refusals.noting(() => namingField(pathOfAll(found), evaluate));
-    const resultOf = (text: string, views: ReadonlyMap<string, TokenView>): Json =>
-      expressions.evaluateWithTokens(text, views, budget) ?? null;
+async function findAll(opener: Opener, principal: Principal, act: Act, ids: readonly string[]): Promise<FoundRow[]> {
+  const look = ids.length > FEW ? opener.lookBriefly : opener.look;
+  const found = await Promise.all(ids.map((id) => look(principal.tenantId, id, act.atMs)));
+  const unknown = ids.filter((_, n) => found[n] === undefined);
+  if (unknown.length > 0) throw unknownTokens(unknown);
+  return found.filter((row) => row !== undefined);
+}
 
-    async function evaluateAll(): Promise<Json[]> {
-      const small = rows.filter((row) => !isLarge(row));
-      const bytes = rows.reduce((sum, row) => sum + sealedBytesOf(row), 0);
-      if (small.length === rows.length && bytes <= PIECE_BYTES_MAX) {
-        if (bytes > FREE_BYTES_MAX) await takeRoom(options.largeWork, principal.tenantId, act, bytes * OPENED_TIMES);
-        const views = viewsOf(await opener.open(principal.tenantId, small));
-        return noting(() => found.map(({ text }) => resultOf(text, views)));
-      }
-      // Looking at masks before the expressions must not use up what is theirs.
-      const first = createPresent(options, createBudget, act);
-      return evaluateLarge(options, {
-        principal,
-        act,
-        rows,
-        expressions: named,
-        budget,
-        noting,
-        check: (token) => void viewsOf([token], first),
-        viewsOf,
-        evaluate: resultOf,
-      });
-    }
+async function evaluateAll(asked: Asked): Promise<Json[]> {
+  const { options, principal, act, found, named, rows, budget, refusals } = asked;
+  const { opener, expressions, largeWork } = options;
+  const present = createPresent(options, () => budget, act);
+  const viewsOf = (tokens: readonly OpenRow[], by = present) =>
+    new Map(tokens.map((token) => [token.row.id, viewOf(asked, by, token)]));
+  const noting = <T>(evaluate: () => T): T => refusals.noting(() => namingField(pathOfAll(found), evaluate));
+  const evaluate = (text: string, views: ReadonlyMap<string, TokenView>): Json =>
+    expressions.evaluateWithTokens(text, views, budget) ?? null;
+  const small = rows.filter((row) => !isLarge(row));
+  const bytes = rows.reduce((sum, row) => sum + sealedBytesOf(row), 0);
+  if (small.length === rows.length && bytes <= PIECE_BYTES_MAX) {
+    if (bytes > FREE_BYTES_MAX) await takeRoom(largeWork, principal.tenantId, act, bytes * OPENED_TIMES);
+    const views = viewsOf(await opener.open(principal.tenantId, small));
+    return noting(() => found.map(({ text }) => evaluate(text, views)));
+  }
+  // Looking at masks before the expressions must not use up what is theirs.
+  const first = createPresent(options, createBudget, act);
+  return evaluateLarge(options, {
+    principal,
+    act,
+    rows,
+    expressions: named,
+    budget,
+    noting,
+    check: (token) => void viewsOf([token], first),
+    viewsOf,
+    evaluate,
+  });
+}
 
-    const tokens = rows.map(placed);
-    let values: Json[];
-    try {
-      values = await evaluateAll();
-    } catch (error) {
-      throw await refusals.logged(tokens, error);
-    }
-    const answer = rebuildWith(body, values);
-    if (tokens.length > 0) {
-      await database.write(principal.tenantId, (tx) => recordTouched(tx, act, 'token_detokenized', tokens));
-    }
-    return answer;
+function viewOf({ principal, act, purpose }: Asked, present: Present, token: OpenRow): TokenView {
+  const transform = granted(decide(principal, purpose.permission, subjectOf(token)));
+  const data = present.data(token, transform, act.atMs);
+  // In an expression there is no leaving the data out: it would read like a token that holds nothing.
+  if (data === undefined) throw accessDenied();
+  const { row, content } = token;
+  const fingerprint = present.fingerprint(token, transform);
+  return {
+    id: row.id,
+    type: content.type,
+    data,
+    metadata: content.metadata ?? {},
+    containers: content.containers,
+    ...(fingerprint !== undefined && { fingerprint }),
+    created_at: formatDate(row.created_at.getTime()),
   };
 }
 

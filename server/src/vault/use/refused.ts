@@ -2,6 +2,7 @@ import type { Act } from '../../audit/entry.js';
 import type { Database } from '../../storage/database.js';
 import type { PlacedToken } from '../change/change.js';
 import { recordTokens } from '../change/change.js';
+import { TOKEN_EVENTS } from '../events.js';
 
 /**
  * Evaluates what a caller wrote on tokens that were opened for it. That it failed tells the caller something about them, so
@@ -25,7 +26,7 @@ export function createRefusals(database: Database, act: Act) {
       const [first] = tokens;
       if (first === undefined || typeof error !== 'object' || error === null || !failures.has(error)) return error;
       const { tenant_id: tenantId } = first.row;
-      await database.write(tenantId, (tx) => recordTokens(tx, act, 'token_refused', tokens, 'failure'));
+      await database.write(tenantId, (tx) => recordTokens(tx, act, TOKEN_EVENTS.refused, tokens, 'failure'));
       return error;
     },
   };

@@ -3,12 +3,18 @@ import { record } from '../../../audit/record.js';
 import { announce } from '../../../storage/changes.js';
 import type { Database } from '../../../storage/database.js';
 import type { TenantTx } from '../../../storage/scope.js';
+import { APPLICATION_EVENTS } from '../events.js';
 import { endSessionsOfApplication, endSessionsOfKeys, SESSIONS_ENDED_MAX } from '../keys/end.js';
 import { deleteApiKeys, findApplicationWithDueKeys, listDeadApiKeys, listTenantsWithDueKeys } from '../keys/queries.js';
 import { deleteApplications, listDueApplications, listTenantsWithDueApplications } from '../queries.js';
 
 const LOOK_ROWS = 1_000;
 const BATCH_ROWS = 100;
+
+/** Applications and keys in one job: each job at work holds a connection of its own for its lock. */
+export async function sweepAccess(database: Database, nowMs: number): Promise<number> {
+  return (await sweepApplications(database, nowMs)) + (await sweepEndedKeys(database, nowMs));
+}
 
 /**
  * Removes Applications past their end, a bounded number a call; returns how many went, 0 when none is due. Their keys
@@ -41,7 +47,7 @@ export async function expireApplications(
     if (ids.length === 0) return sessions;
     await deleteApplications(tx, ids);
     await Promise.all([
-      ...ids.map((id) => record(tx, act, { event: 'application_expired', entityId: id, outcome: 'success' })),
+      ...ids.map((id) => record(tx, act, { event: APPLICATION_EVENTS.expired, entityId: id, outcome: 'success' })),
       announce(tx, { kind: 'access', tenantId }),
     ]);
     return ids.length;

@@ -3,6 +3,7 @@ import type { Act } from '../../../audit/entry.js';
 import { recordAll } from '../../../audit/record.js';
 import type { SystemKeys } from '../../../crypto/system-keys.js';
 import type { TenantTx } from '../../../storage/scope.js';
+import { SESSION_END_EVENTS } from '../events.js';
 import type { ApiKeyRow } from './queries.js';
 import { deleteApiKeys, limitApiKey } from './queries.js';
 import { deleteSessionsOfApplication, deleteSessionsOfKeys, deleteSessionsWithoutKey } from './session-queries.js';
@@ -69,7 +70,7 @@ async function recordEnded(tx: TenantTx, act: Act, ids: readonly string[]): Prom
   await recordAll(
     tx,
     act,
-    ids.map((entityId) => ({ event: 'session_ended', entityId, outcome: 'success' })),
+    ids.map((entityId) => ({ event: SESSION_END_EVENTS.ended, entityId, outcome: 'success' })),
   );
   return { count: ids.length, isAll: ids.length < SESSIONS_ENDED_MAX };
 }

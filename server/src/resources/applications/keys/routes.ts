@@ -1,6 +1,7 @@
 import Type from 'typebox';
 import type { RouteExample, RouteRecord } from '../../../http/routes/route.js';
 import { defineRoute } from '../../../http/routes/route.js';
+import { APPLICATION_EVENTS } from '../events.js';
 import {
   ApplicationKeyBody,
   ApplicationKeysQuery,
@@ -11,7 +12,7 @@ import {
 import type { KeyCalls, NewKey } from './service.js';
 
 const base = { limits: [], tag: 'Applications' } as const;
-const audit = { entityId: { param: 'id' }, onDenied: 'application_denied' } as const;
+const audit = { entityId: { param: 'id' }, onDenied: APPLICATION_EVENTS.denied } as const;
 const MADE: RouteExample = { after: 'POST /applications', params: { id: '$response.body#/id' } };
 
 export function applicationKeyRoutes(keys: KeyCalls): RouteRecord[] {
@@ -49,7 +50,7 @@ function collectionRoutes(keys: KeyCalls): RouteRecord[] {
       example: MADE,
       status: 200,
       response: Type.Array(ApplicationKeyBody),
-      audit: { ...audit, onRead: 'application_retrieved' },
+      audit: { ...audit, onRead: APPLICATION_EVENTS.retrieved },
       handle: ({ principal, act, params, query }) => keys.list(principal.tenantId, params.id, query, act.atMs),
     }),
     defineRoute({
@@ -89,7 +90,7 @@ function singleRoutes(keys: KeyCalls): RouteRecord[] {
       },
       status: 200,
       response: ApplicationKeyBody,
-      audit: { ...audit, onRead: 'application_retrieved' },
+      audit: { ...audit, onRead: APPLICATION_EVENTS.retrieved },
       handle: ({ principal, act, params }) => keys.get(principal.tenantId, params.id, params.key_id, act.atMs),
     }),
     defineRoute({

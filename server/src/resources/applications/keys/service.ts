@@ -4,6 +4,7 @@ import { isKeyMacValid, keyMac } from '../../../access/row-macs.js';
 import type { Act } from '../../../audit/entry.js';
 import { storageUnavailable, validationFailed } from '../../../kernel/errors.js';
 import type { TenantTx } from '../../../storage/scope.js';
+import { APPLICATION_EVENTS } from '../events.js';
 import { applicationBodyOf, keyBodyOf, keyNameOf } from '../making/body.js';
 import type { Changes, ChangesOptions, Outcome } from '../making/changes.js';
 import { conclude, idOf, noSuchApplication, noSuchKey } from '../making/changes.js';
@@ -99,8 +100,8 @@ function changesOf(options: ChangesOptions, changes: Changes): Pick<KeyCalls, 'r
         const key = generateApiKey(changes.verify(application).type as ApplicationType); // The column takes no other value.
         const row = await storeKey(tx, systemKeys, act, id, key);
         const body = { ...keyNameOf(row), key: key.reveal(), applicationId: id };
-        await conclude(tx, act, 'application_key_added', id, body);
-        return { body, story: { event: 'application_key_added', applicationId: id, keyId: row.id } };
+        await conclude(tx, act, APPLICATION_EVENTS.key_added, id, body);
+        return { body, story: { event: APPLICATION_EVENTS.key_added, applicationId: id, keyId: row.id } };
       });
     },
 
@@ -112,8 +113,8 @@ function changesOf(options: ChangesOptions, changes: Changes): Pick<KeyCalls, 'r
         const key = keys.find((candidate) => candidate.id === givenKey?.toLowerCase());
         if (!key) return noSuchKey();
         await endKeys(tx, systemKeys, act, id, [key]);
-        await conclude(tx, act, 'application_key_revoked', id, undefined);
-        return { body: undefined, story: { event: 'application_key_revoked', applicationId: id, keyId: key.id } };
+        await conclude(tx, act, APPLICATION_EVENTS.key_revoked, id, undefined);
+        return { body: undefined, story: { event: APPLICATION_EVENTS.key_revoked, applicationId: id, keyId: key.id } };
       });
     },
   };
@@ -152,8 +153,8 @@ async function replaceKeys(
   const key = generateApiKey(application.type as ApplicationType); // The column takes no other value.
   const { id: keyId } = await storeKey(tx, systemKeys, act, id, key);
   const body = { ...applicationBodyOf(application), key: key.reveal() };
-  await conclude(tx, act, 'application_key_regenerated', id, body);
-  return { body, story: { event: 'application_key_regenerated', applicationId: id, keyId } };
+  await conclude(tx, act, APPLICATION_EVENTS.key_regenerated, id, body);
+  return { body, story: { event: APPLICATION_EVENTS.key_regenerated, applicationId: id, keyId } };
 }
 
 /** The key with its new end. One that was altered in the database must not get a good seal in passing. */

@@ -2,7 +2,7 @@ import type { IntegrityStory } from '../../../access/credential.js';
 import { parseRules } from '../../../access/grants.js';
 import { isRightsMacValid } from '../../../access/row-macs.js';
 import type { Act } from '../../../audit/entry.js';
-import type { EventName } from '../../../audit/events.js';
+import type { LogEvent } from '../../../audit/events.js';
 import { record } from '../../../audit/record.js';
 import type { SystemKeys } from '../../../crypto/system-keys.js';
 import { AppError, storageUnavailable } from '../../../kernel/errors.js';
@@ -16,7 +16,7 @@ import { rightsOf } from './create.js';
 
 /** A line of the operator's security log. It never holds a key. */
 export interface SecurityStory {
-  readonly event: EventName;
+  readonly event: LogEvent;
   readonly tenantId: string;
   readonly applicationId: string;
   readonly keyId?: string;
@@ -93,7 +93,7 @@ export function createChanges(options: ChangesOptions): Changes {
 export async function conclude(
   tx: TenantTx,
   act: Act,
-  event: EventName,
+  event: LogEvent,
   applicationId: string,
   body: unknown,
 ): Promise<void> {

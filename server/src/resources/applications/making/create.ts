@@ -12,6 +12,7 @@ import { validationFailed } from '../../../kernel/errors.js';
 import { newId } from '../../../kernel/ids.js';
 import type { Secret } from '../../../kernel/secret.js';
 import type { TenantTx } from '../../../storage/scope.js';
+import { APPLICATION_EVENTS } from '../events.js';
 import type { ApiKeyRow } from '../keys/queries.js';
 import { insertApiKey } from '../keys/queries.js';
 import type { ApplicationRow } from '../queries.js';
@@ -69,7 +70,7 @@ export async function storeApplication(
     modified_at: null,
   });
   await insertApplication(tx, row);
-  await record(tx, act, { event: 'application_created', entityId: row.id, outcome: 'success' });
+  await record(tx, act, { event: APPLICATION_EVENTS.created, entityId: row.id, outcome: 'success' });
   return row;
 }
 

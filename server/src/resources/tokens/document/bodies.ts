@@ -1,16 +1,24 @@
 import type { TSchema } from 'typebox';
 import Type from 'typebox';
+import { EXPRESSION_LENGTH_MAX } from '../../../expressions/expression-text.js';
 import { orNull } from '../../../http/routes/schema.js';
 import { DATE_LENGTH_MAX } from '../../../kernel/dates.js';
-import { CLASSIFICATIONS, IMPACT_LEVELS, RESTRICTION_POLICIES } from '../../../vault/stored/content.js';
-import { TOKEN_TYPE_CATALOGUE } from '../../../vault/types/catalogue.js';
-import type { TokenType } from '../../../vault/types/names.js';
-import { TOKEN_TYPES } from '../../../vault/types/names.js';
+import type { TokenType } from '../../../vault/index.js';
+import {
+  CLASSIFICATIONS,
+  ID_LENGTH_MAX,
+  ID_LENGTH_MIN,
+  IMPACT_LEVELS,
+  METADATA_ENTRIES_MAX,
+  RESERVED,
+  RESTRICTION_POLICIES,
+  TOKEN_TYPE_CATALOGUE,
+  TOKEN_TYPES,
+  WHOLE_TOKEN,
+} from '../../../vault/index.js';
 import { CONTAINER_LENGTH_MAX, CONTAINER_PATTERN, CONTAINERS_MAX } from '../input/containers.js';
-import { EXPRESSION_LENGTH_MAX } from '../input/expression-text.js';
 import { SEARCH_INDEXES_MAX } from '../input/fields.js';
-import { ENTRIES_MAX, KEY_LENGTH_MAX, VALUE_LENGTH_MAX } from '../input/metadata.js';
-import { ID_LENGTH_MAX, ID_LENGTH_MIN, RESERVED, WHOLE_TOKEN } from '../input/token-id.js';
+import { KEY_LENGTH_MAX, VALUE_LENGTH_MAX } from '../input/metadata.js';
 import { DATA_OF } from './data.js';
 import { arrayOf, patternOf, ref, SAFE_NUMBER } from './json.js';
 
@@ -45,7 +53,7 @@ const Id = Type.Optional(
 const MetadataInput = Type.Unsafe({
   type: 'object',
   title: 'TokenMetadataInput',
-  maxProperties: ENTRIES_MAX,
+  maxProperties: METADATA_ENTRIES_MAX,
   propertyNames: { minLength: 1, maxLength: KEY_LENGTH_MAX },
   additionalProperties: orNull(Type.String({ maxLength: VALUE_LENGTH_MAX })),
 });

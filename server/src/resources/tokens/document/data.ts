@@ -1,6 +1,7 @@
 import type { TSchema } from 'typebox';
 import Type from 'typebox';
 import { orNull } from '../../../http/routes/schema.js';
+import type { TokenType } from '../../../vault/index.js';
 import {
   ACCOUNT_NUMBER_PATTERN,
   CARD_NUMBER_PATTERN,
@@ -13,8 +14,7 @@ import {
   SOCIAL_SECURITY_PATTERN,
   YEAR_MAX,
   YEAR_MIN,
-} from '../../../vault/types/checks.js';
-import type { TokenType } from '../../../vault/types/names.js';
+} from '../../../vault/index.js';
 import { patternOf, ref } from './json.js';
 
 function matching(pattern: RegExp, description: string, example: string): TSchema {

@@ -1,8 +1,8 @@
+import type { Faults } from '../../../kernel/field-faults.js';
+import { addFault, elementPath } from '../../../kernel/field-faults.js';
 import type { Json } from '../../../kernel/json.js';
+import { isJsonArray } from '../../../kernel/json-object.js';
 import { codePointLength } from '../../../kernel/text.js';
-import { isJsonArray } from '../../../vault/types/json-object.js';
-import type { Faults } from './faults.js';
-import { addFault, elementPath } from './faults.js';
 
 export const CONTAINERS_MAX = 10;
 export const CONTAINER_LENGTH_MAX = 200;

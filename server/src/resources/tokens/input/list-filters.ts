@@ -1,6 +1,6 @@
 import type { FieldErrors } from '../../../kernel/errors.js';
 import { hasForbiddenCharacters } from '../../../kernel/text.js';
-import type { Filters } from '../../../vault/search/build.js';
+import type { Filters } from '../../../vault/index.js';
 
 export const VALUES_MAX = 100;
 const DOTTED = /^metadata\.(.+)$/s;

@@ -1,13 +1,13 @@
 import { assert } from '../../../kernel/assert.js';
 import type { FieldErrors } from '../../../kernel/errors.js';
+import { faultsUnder } from '../../../kernel/field-faults.js';
 import type { Json } from '../../../kernel/json.js';
-import { isJsonArray, isJsonObject } from '../../../vault/types/json-object.js';
-import { faultsUnder } from './faults.js';
+import { isJsonArray, isJsonObject } from '../../../kernel/json-object.js';
+import { replaceJson, walkJson } from '../../../kernel/json-walk.js';
+import { refuseUnsafeNumbers } from '../../../kernel/unsafe-numbers.js';
+import type { NewToken } from '../../../vault/index.js';
 import type { InputContext } from './fields.js';
-import type { NewToken } from './new-token.js';
 import { newGenericToken, readNewToken } from './new-token.js';
-import { refuseUnsafeNumbers } from './unsafe-numbers.js';
-import { replaceJson, walkJson } from './walk.js';
 
 export interface TokenizePlan {
   /** In document order. Complete only when there was no fault and there are not too many. */

@@ -1,0 +1,30 @@
+import { decide } from '../../access/decide.js';
+import type { Principal } from '../../access/principal.js';
+import type { Act } from '../../audit/entry.js';
+import { createBudget } from '../../expressions/budget.js';
+import type { Database } from '../../storage/database.js';
+import { recordTouched } from '../change/change.js';
+import { TOKEN_EVENTS } from '../events.js';
+import { known } from '../open/open.js';
+import { granted, subjectOf } from '../present/answer.js';
+import type { PresentOptions } from '../present/present.js';
+import { createPresent } from '../present/present.js';
+import type { TokenBody } from '../present/token-body.js';
+import { isLarge } from '../stored/row.js';
+import type { LargeReadOptions } from './large-read.js';
+import { readLarge } from './large-read.js';
+
+export interface ReadOptions extends LargeReadOptions, PresentOptions {
+  readonly database: Database;
+}
+
+/** Opens one token for a caller who may read it. */
+export async function readToken(options: ReadOptions, principal: Principal, act: Act, id: string): Promise<TokenBody> {
+  const { database, opener } = options;
+  const found = known(await opener.look(principal.tenantId, id, act.atMs));
+  if (isLarge(found)) return readLarge(options, principal, act, found, createPresent(options, createBudget, act));
+  const token = known((await opener.open(principal.tenantId, [found]))[0]);
+  const transform = granted(decide(principal, 'token:read', subjectOf(token)));
+  await database.write(principal.tenantId, (tx) => recordTouched(tx, act, TOKEN_EVENTS.retrieved, [token]));
+  return createPresent(options, createBudget, act).body(token, transform, act.atMs);
+}

@@ -1,0 +1,38 @@
+import type { Principal } from '../../access/principal.js';
+import type { Act } from '../../audit/entry.js';
+import { assert } from '../../kernel/assert.js';
+import type { Database } from '../../storage/database.js';
+import { prepareGranted } from '../present/answer.js';
+import { keepShowing } from '../present/keep.js';
+import type { TokenBody } from '../present/token-body.js';
+import type { Combinations } from './combinations.js';
+import { makeTokens } from './make.js';
+import type { NewToken } from './new-token.js';
+import type { PrepareOptions } from './prepare-for.js';
+import { prepareFor } from './prepare-for.js';
+import { writeUnlessTaken } from './taken-ids.js';
+
+export interface MakeOptions extends PrepareOptions {
+  readonly database: Database;
+  readonly combinations: Combinations;
+}
+
+/** Makes one token, or finds the one that stands for it. */
+export async function createToken(
+  options: MakeOptions,
+  principal: Principal,
+  act: Act,
+  input: NewToken,
+): Promise<TokenBody> {
+  const { database, opener, combinations } = options;
+  const preparation = await prepareFor(options, principal, act);
+  const token = prepareGranted(preparation, principal, input, '');
+  const admission = combinations.admit(principal, act, [token.token]);
+  if (admission) await admission;
+  return writeUnlessTaken(database, principal.tenantId, [token.token], act.atMs, async (tx) => {
+    const [answer] = await makeTokens(tx, opener, principal, preparation, [token]);
+    assert(answer !== undefined, 'one token has one answer');
+    await keepShowing(tx, act, answer, [answer]);
+    return answer;
+  });
+}
