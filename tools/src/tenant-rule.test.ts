@@ -30,7 +30,7 @@ const EXCEPTIONS: Readonly<Record<string, string>> = {
   'list_logs_${letters}': BUILT,
   'count_logs_${letters}': BUILT,
   'count_logs_by_kind_${shape}': BUILT,
-  'resources/logs/queries.ts': BUILT,
+  'resources/logs/filters/kind-queries.ts': BUILT,
   "nameOf('find_tokens', parts, plan)": BUILT,
   "nameOf('count_tokens', parts, plan)": BUILT,
 };

@@ -24,7 +24,7 @@ export type SessionKeyReader = (keyHash: Buffer) => Promise<Credential | undefin
 const NOT_COUNTED = 2 ** 30;
 
 export function createSessionKeyReader(options: SessionKeyReaderOptions): SessionKeyReader {
-  const { database, rowMacKey, sessionGrants, rights } = options;
+  const { database, rowMacKey, rights } = options;
 
   /** Sessions from before the key was remembered have none, and live on without. */
   function isKeyThere(row: SessionCredentialRow): boolean {
@@ -46,44 +46,6 @@ export function createSessionKeyReader(options: SessionKeyReaderOptions): Sessio
     rights.refuse({ tenantId: row.tenant_id, applicationId: row.created_by, sessionId: row.session_id });
   }
 
-  /** Until it is authorized it may do nothing. */
-  function pending(creator: SessionCredentialRow): Credential {
-    return {
-      principal: {
-        ...sessionOf(creator, creator.created_by),
-        isAuthorized: false,
-        permissions: new Set(),
-        grants: [{ permissions: new Set(), rules: [] }],
-      },
-      expiresAtMs: earliest(creator.session_expires_at, creator.application_expires_at),
-      usedHour: NOT_COUNTED,
-      usedRound: 0,
-    };
-  }
-
-  function authorized(creator: SessionCredentialRow, authorizer: SessionCredentialRow): Credential {
-    const { grants: cap } = rights.of(creator.tenant_id, authorizer);
-    const own = grantsOf('session', creator.session_permissions, creator.session_rules);
-    const grants = sessionGrants === 'held' ? [own, cap] : [own];
-    const [held, ...caps] = grants.map(heldBy);
-    return {
-      principal: {
-        ...sessionOf(creator, authorizer.application_id),
-        isAuthorized: true,
-        permissions: new Set([...(held ?? [])].filter((name) => caps.every((other) => other.has(name)))),
-        grants,
-      },
-      expiresAtMs: earliest(
-        creator.session_expires_at,
-        creator.application_expires_at,
-        authorizer.application_expires_at,
-        authorizer.key_expires_at,
-      ),
-      usedHour: NOT_COUNTED,
-      usedRound: 0,
-    };
-  }
-
   function credentialOf(rows: readonly SessionCredentialRow[], keyHash: Buffer): Credential | undefined {
     for (const row of rows) refuseAltered(row, keyHash);
     const creator = rows.find((row) => row.application_id === row.created_by);
@@ -93,10 +55,52 @@ export function createSessionKeyReader(options: SessionKeyReaderOptions): Sessio
     if (creator.authorized_by === null) return pending(creator);
     const authorizer = rows.find((row) => row.application_id === row.authorized_by);
     if (authorizer === undefined || !isKeyThere(authorizer)) return undefined;
-    return authorized(creator, authorizer);
+    return authorized(options, creator, authorizer);
   }
 
   return async (keyHash) => credentialOf(await database.identify((tx) => findSessionByHash(tx, keyHash)), keyHash);
+}
+
+/** Until it is authorized it may do nothing. */
+function pending(creator: SessionCredentialRow): Credential {
+  return {
+    principal: {
+      ...sessionOf(creator, creator.created_by),
+      isAuthorized: false,
+      permissions: new Set(),
+      grants: [{ permissions: new Set(), rules: [] }],
+    },
+    expiresAtMs: earliest(creator.session_expires_at, creator.application_expires_at),
+    usedHour: NOT_COUNTED,
+    usedRound: 0,
+  };
+}
+
+function authorized(
+  { rights, sessionGrants }: SessionKeyReaderOptions,
+  creator: SessionCredentialRow,
+  authorizer: SessionCredentialRow,
+): Credential {
+  const { grants: cap } = rights.of(creator.tenant_id, authorizer);
+  const own = grantsOf('session', creator.session_permissions, creator.session_rules);
+  const grants = sessionGrants === 'held' ? [own, cap] : [own];
+  const [held, ...caps] = grants.map(heldBy);
+  return {
+    principal: {
+      ...sessionOf(creator, authorizer.application_id),
+      isAuthorized: true,
+      permissions: new Set([...(held ?? [])].filter((name) => caps.every((other) => other.has(name)))),
+      grants,
+    },
+    expiresAtMs: earliest(
+      creator.session_expires_at,
+      creator.application_expires_at,
+      authorizer.application_expires_at,
+      authorizer.key_expires_at,
+    ),
+    usedHour: NOT_COUNTED,
+    usedRound: 0,
+  };
 }
 
 function sessionOf({ tenant_id: tenantId, session_id: id }: SessionCredentialRow, applicationId: string) {

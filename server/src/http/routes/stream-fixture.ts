@@ -61,41 +61,17 @@ export async function answerOf(sent: ClientRequest): Promise<IncomingMessage> {
 
 /** Routes of every kind of flow, that note what they see. */
 export function streamRoutes(seen: Seen): StreamRoute[] {
-  async function* source(bytes: number) {
-    try {
-      for (let left = bytes; left > 0; left -= PIECE.length) {
-        seen.produced += PIECE.length;
-        yield PIECE;
-      }
-    } finally {
-      seen.isSourceEnded = true;
-    }
-  }
+  return [...wholeRoutes(seen), ...endingRoutes(seen), ...keyedRoutes()];
+}
 
-  async function* counted(body: AsyncIterable<Buffer>) {
-    for await (const piece of body) {
-      seen.consumed += piece.length;
-      yield piece;
-    }
-  }
-
-  async function* failing(pieces: number) {
-    for (let count = 0; count < pieces; count += 1) yield PIECE;
-    throw new Error('the source broke');
-  }
-
-  async function* tail({ stopping }: StreamRequest<undefined>) {
-    yield Buffer.from('begun');
-    await new Promise((resolve) => stopping.addEventListener('abort', resolve));
-    yield Buffer.from('stopped');
-  }
-
+/** Bodies that go in or out whole. */
+function wholeRoutes(seen: Seen): StreamRoute[] {
   return [
     defineStream({
       ...base,
       methods: ['POST'],
       path: '/echo',
-      handle: ({ body }) => ({ status: 200, headers: [], body: counted(body) }),
+      handle: ({ body }) => ({ status: 200, headers: [], body: counted(seen, body) }),
     }),
     defineStream({
       ...base,
@@ -119,7 +95,7 @@ export function streamRoutes(seen: Seen): StreamRoute[] {
       ...base,
       methods: ['GET'],
       path: '/source',
-      handle: () => ({ status: 200, headers: [], body: source(LARGE) }),
+      handle: () => ({ status: 200, headers: [], body: source(seen, LARGE) }),
     }),
     defineStream({
       ...base,
@@ -137,9 +113,15 @@ export function streamRoutes(seen: Seen): StreamRoute[] {
           'Access-Control-Allow-Origin',
           'x',
         ];
-        return { status: 207, headers: [...headers, 'Content-Type', 'text/plain'], body: source(PIECE.length) };
+        return { status: 207, headers: [...headers, 'Content-Type', 'text/plain'], body: source(seen, PIECE.length) };
       },
     }),
+  ];
+}
+
+/** Those that fail, take too long, or end before the other side does. */
+function endingRoutes(seen: Seen): StreamRoute[] {
+  return [
     defineStream({
       ...base,
       methods: ['GET'],
@@ -176,6 +158,11 @@ export function streamRoutes(seen: Seen): StreamRoute[] {
       handle: (request) => ({ status: 200, headers: [], body: tail(request) }),
     }),
     defineStream({ ...base, methods: ['POST'], path: '/early', handle: () => ({ status: 403, headers: [] }) }),
+  ];
+}
+
+function keyedRoutes(): StreamRoute[] {
+  return [
     defineStream({
       ...keyed,
       methods: ['GET'],
@@ -197,4 +184,33 @@ export function streamRoutes(seen: Seen): StreamRoute[] {
       handle: () => ({ status: 200, headers: [] }),
     }),
   ];
+}
+
+async function* source(seen: Seen, bytes: number) {
+  try {
+    for (let left = bytes; left > 0; left -= PIECE.length) {
+      seen.produced += PIECE.length;
+      yield PIECE;
+    }
+  } finally {
+    seen.isSourceEnded = true;
+  }
+}
+
+async function* counted(seen: Seen, body: AsyncIterable<Buffer>) {
+  for await (const piece of body) {
+    seen.consumed += piece.length;
+    yield piece;
+  }
+}
+
+async function* failing(pieces: number) {
+  for (let count = 0; count < pieces; count += 1) yield PIECE;
+  throw new Error('the source broke');
+}
+
+async function* tail({ stopping }: StreamRequest<undefined>) {
+  yield Buffer.from('begun');
+  await new Promise((resolve) => stopping.addEventListener('abort', resolve));
+  yield Buffer.from('stopped');
 }
