@@ -1,3 +1,4 @@
+import { prefersPage } from '../transport/accept.js';
 import type { PageRoute } from './page-route.js';
 import { definePage } from './page-route.js';
 
@@ -38,6 +39,6 @@ export function homePage(): PageRoute {
     policy: POLICY,
     cache: 'never',
     headers: ['Vary', 'Accept'],
-    find: ({ accept }) => (accept?.toLowerCase().includes('text/html') ? HTML : JSON_FILE),
+    find: ({ accept }) => (prefersPage(accept ?? '') ? HTML : JSON_FILE),
   });
 }

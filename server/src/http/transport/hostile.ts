@@ -31,7 +31,8 @@ export function refuseHostile(request: IncomingMessage, headers: OwnHeaders): vo
 
 /** Balancers probe in HTTP/1.0, which knows no Host header. */
 function isSimpleProbe({ httpVersionMajor, httpVersionMinor, url = '' }: IncomingMessage): boolean {
-  return httpVersionMajor === 1 && httpVersionMinor === 0 && isProbe(url);
+  const [path = ''] = url.split('?', 1);
+  return httpVersionMajor === 1 && httpVersionMinor === 0 && isProbe(path);
 }
 
 function malformed(detail: string): AppError {

@@ -36,7 +36,7 @@ describe('targets of requests', () => {
   });
 
   it('200 for a probe in HTTP/1.0 without Host, as balancers send it; in HTTP/1.1 it is 400', async () => {
-    for (const path of ['/healthz', '/readyz']) {
+    for (const path of ['/healthz', '/readyz', '/healthz?x=1', '/readyz/?']) {
       assert.equal(await statusOf(`GET ${path} HTTP/1.0\r\n\r\n`), 200);
       assert.equal(await statusOf(`GET ${path} HTTP/1.1\r\nConnection: close\r\n\r\n`), 400);
     }
@@ -53,4 +53,11 @@ describe('targets of requests', () => {
     for (const path of [...links, ...paths])
       assert.equal((await app.call('GET', String(path))).status, 200, String(path));
   });
+
+  for (const accept of ['text/html;q=0, */*', 'application/json, text/html;q=0.5', 'application/json', 'text/plain']) {
+    it(`JSON at / for Accept: ${accept}`, async () => {
+      const { headers } = await app.call('GET', '/', { headers: { Accept: accept } });
+      assert.equal(headers.get('content-type'), 'application/json');
+    });
+  }
 });

@@ -104,7 +104,17 @@ describe('ids hold no number and no verification code', () => {
   });
 
   it('400 for white space at an end and for what reads like a whole token in an expression', async () => {
-    for (const id of [' abc', 'abc ', '\u00a0abc', 'abc\n', 'token:abc', '{{ "token:abc" }}', '{{ "abc " }}']) {
+    for (const id of [
+      ' abc',
+      'abc ',
+      '\u00a0abc',
+      '\u0085abc',
+      'abc\u0085',
+      'abc\n',
+      'token:abc',
+      '{{ "token:abc" }}',
+      '{{ "abc " }}',
+    ]) {
       await refused({ type: 'token', data: 1, id });
     }
   });

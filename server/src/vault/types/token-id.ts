@@ -9,6 +9,9 @@ const FORBIDDEN_PATTERN = /[#/\\+?[\]|&=%<>{}^]/;
 /** A path of its own lies where this token would be. */
 export const RESERVED = 'search';
 
+/** Also the next line, which Unicode counts as white space and `trim` does not. */
+const SPACE_AT_AN_END = /^\p{White_Space}|\p{White_Space}$/u;
+
 /** In an expression this begins the name of a whole token. */
 export const WHOLE_TOKEN = 'token:';
 
@@ -16,7 +19,7 @@ export const WHOLE_TOKEN = 'token:';
 export function idFault(id: string): string | undefined {
   const fault = storedIdFault(id);
   if (fault !== undefined) return fault;
-  if (id.trim() !== id) return 'must not begin or end with white space';
+  if (id.trim() !== id || SPACE_AT_AN_END.test(id)) return 'must not begin or end with white space';
   return id.startsWith(WHOLE_TOKEN) ? `must not begin with ${WHOLE_TOKEN}` : undefined;
 }
 

@@ -26,7 +26,8 @@ import { arrayOf, patternOf, ref, SAFE_NUMBER } from './json.js';
 const DATE_LENGTH_MIN = 7;
 
 /** Not at an end: white space. Nowhere: what means something in a path, a query, a filter or an expression. */
-const ID_PATTERN = '^[^\\s#/\\\\+?\\[\\]|&=%<>{}^]([^#/\\\\+?\\[\\]|&=%<>{}^]*[^\\s#/\\\\+?\\[\\]|&=%<>{}^])?$';
+const ID_PATTERN =
+  '^[^\\s\\u0085#/\\\\+?\\[\\]|&=%<>{}^]([^#/\\\\+?\\[\\]|&=%<>{}^]*[^\\s\\u0085#/\\\\+?\\[\\]|&=%<>{}^])?$';
 
 const optional = (schema: TSchema, description: string) => Type.Optional(orNull({ ...schema, description }));
 
