@@ -40,6 +40,19 @@ describe('pipelined requests', () => {
     );
   });
 
+  for (const [count, line] of [
+    [60, 'GET /healthz'],
+    [60, 'GET /permissions'],
+    [300, 'GET /nothing'],
+  ] as const) {
+    it(`every answer for a client that reads, of ${count} × ${line} in one write`, async () => {
+      const sent = Array.from({ length: count }, () => withKey(line));
+      const answers = await exchange(app.port, sent.join(''), count);
+      assert.equal(answers.length, count);
+      assert.equal(new Set(answers.map(({ status }) => status)).size, 1);
+    });
+  }
+
   it('503 for those beyond what waits on a connection, each in its place', async () => {
     const count = PIPELINED_MAX + 5;
     const sent = Array.from({ length: count }, () => create(newId()));

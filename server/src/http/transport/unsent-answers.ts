@@ -12,8 +12,11 @@ export const RATE_MS = 30_000;
 /** What answers that wait for their clients may keep in memory, all together. */
 export const UNSENT_BYTES_MAX = 33_554_432;
 
-/** More than this many answers on one connection, and it is closed: its client sends requests and reads nothing. */
+/** More than this many answers on one connection that takes no more bytes, and it is closed: its client reads nothing. */
 export const UNSENT_PER_CONNECTION_MAX = 32;
+
+/** More than this many, and it is closed whatever it takes: they wait behind an answer that is not there yet. */
+const WAITING_PER_CONNECTION_MAX = 1_024;
 
 /** Answers that were given and have not left the process: their clients read slowly, or not at all. */
 export interface UnsentAnswers {
@@ -46,6 +49,8 @@ interface Followed {
   /** With whether each has a place. */
   readonly exchanges: Map<Exchange, boolean>;
   readonly onClose: () => void;
+  /** It is about to be seen whether its client reads. */
+  isQuestioned: boolean;
   /** How many bytes it had taken when it last took any, and when that was seen. */
   takenBytes: number;
   atMs: number;
@@ -72,6 +77,7 @@ export function createUnsentAnswers(options: UnsentOptions): UnsentAnswers {
       onClose: () => {
         for (const exchange of made.exchanges.keys()) leave(made, exchange);
       },
+      isQuestioned: false,
       takenBytes,
       atMs,
       rateBytes: takenBytes,
@@ -148,10 +154,8 @@ export function createUnsentAnswers(options: UnsentOptions): UnsentAnswers {
       response.once('close', () => leave(followed, exchange));
       if (hasPlace) counts.set(followed.limitKey, (counts.get(followed.limitKey) ?? 0) + 1);
       else onAside(exchange);
-      if (followed.exchanges.size > UNSENT_PER_CONNECTION_MAX) {
-        socket.destroy();
-        return;
-      }
+      if (followed.exchanges.size > WAITING_PER_CONNECTION_MAX) socket.destroy();
+      else if (followed.exchanges.size > UNSENT_PER_CONNECTION_MAX) question(followed);
       makeRoom();
     },
     look() {
@@ -163,6 +167,17 @@ export function createUnsentAnswers(options: UnsentOptions): UnsentAnswers {
     },
     countOf: (limitKey) => counts.get(limitKey) ?? 0,
   };
+}
+
+/** In a turn of its own: what is written now is on its way only then, and a client that sends a burst may well read. */
+function question(followed: Followed): void {
+  if (followed.isQuestioned) return;
+  followed.isQuestioned = true;
+  setImmediate(() => {
+    followed.isQuestioned = false;
+    const { socket, exchanges } = followed;
+    if (exchanges.size > UNSENT_PER_CONNECTION_MAX && socket.writableLength > 0) socket.destroy();
+  });
 }
 
 /** Bytes the system has taken. A write only counts once all of it is taken, so a long answer is written in slices. */
