@@ -218,42 +218,6 @@ describe('the purge of deleted tenants', () => {
     assert.equal(total(await census(doomed)), 0);
   });
 
-  it('keeps the tombstone while another process is still removing the rest', async () => {
-    const doomed = await makeTenant();
-    await markDeleted(doomed);
-    const isLogsTurn = async () => {
-      const { tenants = 0, logs = 0, ...others } = await census(doomed);
-      return tenants === 1 && logs > 0 && total(others) === 0;
-    };
-    while (!(await isLogsTurn())) assert.ok((await purgeOneBatch(database, TABLES, later())) > 0);
-    // Whoever removes entries stops before the end of its transaction, until the owner lets go.
-    await db.owner.query(`CREATE FUNCTION stop() RETURNS trigger LANGUAGE plpgsql AS
-      $$ BEGIN PERFORM pg_advisory_xact_lock(1); RETURN NULL; END $$;
-      CREATE TRIGGER stop AFTER DELETE ON logs FOR EACH STATEMENT EXECUTE FUNCTION stop();
-      SELECT pg_advisory_lock(1)`);
-    const second = createDatabase({ target: db.target, clock: systemClock });
-    const waiting = async (): Promise<number> =>
-      (
-        await db.owner.query<{ n: number }>(
-          `SELECT count(*)::int AS n FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`,
-        )
-      ).rows[0]?.n ?? 0;
-    const first = purgeOneBatch(database, TABLES, later());
-    await eventually('the first has removed entries', async () => (await waiting()) === 1);
-    let isSecondDone = false;
-    const other = purgeOneBatch(second, TABLES, later()).finally(() => {
-      isSecondDone = true;
-    });
-    await eventually('the second is done or waits', async () => isSecondDone || (await waiting()) === 2);
-    await db.owner.query('SELECT pg_advisory_unlock(1)');
-    assert.ok((await first) > 0);
-    await other;
-    await db.owner.query('DROP TRIGGER stop ON logs; DROP FUNCTION stop()');
-    await purgeAll(database);
-    await second.close();
-    assert.equal(total(await census(doomed)), 0);
-  });
-
   it('gets through a log of many entries of which the server has no statistics, each batch within its time', async () => {
     const [doomed, living] = [await makeTenant(), await makeTenant()];
     for (const tenantId of [doomed, living]) await insertManyLogs(db.owner, tenantId, LOG_ROWS);
