@@ -3,7 +3,7 @@
 FROM node:24-bookworm-slim AS build
 WORKDIR /app
 COPY package.json package-lock.json .npmrc tsconfig.json tsconfig.base.json ./
-COPY parts/package.json parts/
+COPY test-servers/package.json test-servers/
 COPY server/package.json server/
 COPY acceptance/package.json acceptance/
 COPY bench/package.json bench/

@@ -1,5 +1,5 @@
 import { fileURLToPath } from 'node:url';
-import { endWith, readOptions } from '@strongroom/parts/options.js';
+import { endWith, readOptions } from '@strongroom/test-servers/options.js';
 import { compareTables } from './page/compare.js';
 import { describeMachine, machineLine } from './page/machine.js';
 import { publish } from './page/publish.js';

@@ -18,8 +18,8 @@ import { startJobs } from './jobs/runner.js';
 import type { Clock } from './kernel/clock.js';
 import { createLargeWork } from './kernel/large-work.js';
 import type { AskToCount } from './limits/asking-counter.js';
-import { addGauges, adviceOn, observers, readinessObserver } from './observers.js';
 import { createRateCounting } from './rate-counting.js';
+import { addGauges, adviceOn, readinessObserver, requestTelemetry } from './request-telemetry.js';
 import type { AccessHooks } from './resources/applications/index.js';
 import { createKeyUses, writeKeyUses } from './resources/applications/index.js';
 import { createTenants, TENANT_CACHE, tokenSettings } from './resources/tenants/index.js';
@@ -84,9 +84,9 @@ export function createApp(options: AppOptions): App {
     keyStore,
     memory: memories.open(TENANT_CACHE),
     forgetAccess: credentialMemory.forgetTenant,
-    onDeleted: (tenantId, act) => {
+    onDeleted: (tenantId, auditContext) => {
       log.security.warn(
-        { event: 'tenant_deleted', tenantId, actor: act.actor?.id, traceId: act.traceId },
+        { event: 'tenant_deleted', tenantId, actor: auditContext.actor?.id, traceId: auditContext.traceId },
         'tenant deleted',
       );
       jobs?.wake('purge');
@@ -94,8 +94,11 @@ export function createApp(options: AppOptions): App {
   });
   const accessHooks: AccessHooks = {
     forgetAccess: credentialMemory.forgetTenant,
-    onSecurity: ({ event, ...story }, act) =>
-      log.security.warn({ event: event.name, ...story, actor: act.actor?.id, traceId: act.traceId }, 'access changed'),
+    onSecurity: ({ event, ...story }, auditContext) =>
+      log.security.warn(
+        { event: event.name, ...story, actor: auditContext.actor?.id, traceId: auditContext.traceId },
+        'access changed',
+      ),
     onIntegrityFault: (story) =>
       log.security.error({ event: 'integrity_fault', ...story }, 'stored rights were altered'),
   };
@@ -159,7 +162,7 @@ export function createApp(options: AppOptions): App {
     readPortalCookie: createPortalCookieReader(undefined),
     runOnce: createRunOnce({ database, keyring: keyStore.keyring, clock }),
     auditRequest: config.audit === 'full' ? createRequestAudit(database) : undefined,
-    ...observers(options),
+    ...requestTelemetry(options),
   });
 
   jobs = startJobs({

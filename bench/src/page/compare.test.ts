@@ -4,7 +4,7 @@ import { compareTables } from './compare.js';
 import type { Table } from './results.js';
 import { NOTHING } from './results.js';
 
-const HEAD = ['path', 'floor', 'product/s', 'ratio', 'goal'];
+const HEAD = ['path', 'baseline', 'product/s', 'ratio', 'goal'];
 
 function findings(...rows: string[][]) {
   const table: Table = { title: 'Reads', head: HEAD, rows };

@@ -1,4 +1,4 @@
-/** What the page says about each part: how it is measured, and what its floor does. */
+/** What the page says about each part: how it is measured, and what its baseline does. */
 export interface PartProse {
   readonly name: string;
   readonly title: string;
@@ -18,23 +18,23 @@ This page is written by that command. Each part starts the product on a fresh da
 as by default but the rate limits, measures, and removes all of it. Load comes from a process of its own. Run it on a machine
 that does nothing else.
 
-Absolute figures say more about the machine than about the product. So each path stands beside a floor: what the same work
+Absolute figures say more about the machine than about the product. So each path stands beside a baseline: what the same work
 costs without the product, measured turn by turn in the same run. The first round of everything only warms up.
 \`0.83 (0.80 to 0.86)\` is the middle of the rounds and how far they were apart; a wide spread means that the machine was busy,
 and the figure is worth little. A part in which any answer is not 2xx, where none should be refused, is void and fails.
 
 | Column | Meaning |
 |---|---|
-| floor/s, product/s | Requests a second, middle of the rounds |
+| baseline/s, product/s | Requests a second, middle of the rounds |
 | p50, p99, p99.9 ms | So many of a hundred answers of the product were faster; with all connections busy, so the wait for one's turn is in it |
-| floor CPU µs | Processor time a request of the floor and its database |
+| baseline CPU µs | Processor time a request of the baseline and its database |
 | API CPU µs, PG CPU µs | Processor time a request of the product's own processes and of PostgreSQL, from \`/proc\` |
 | RSS MB | Most resident memory of the API processes that was seen |
 | load % | How much of one core the load process took. Near 100 it could give no more, and the rate is a lower bound |
-| ratio | Product through floor, round by round |
+| ratio | Product through baseline, round by round |
 
-Load, product and database share the machine, as do load and floor. Where a floor is one process and the product is two (API
-and PostgreSQL), few cores favour the floor.`;
+Load, product and database share the machine, as do load and baseline. Where a baseline is one process and the product is two (API
+and PostgreSQL), few cores favour the baseline.`;
 
 export const PARTS_PROSE: readonly PartProse[] = [
   {
@@ -45,14 +45,14 @@ export const PARTS_PROSE: readonly PartProse[] = [
   {
     name: 'http',
     title: 'Reads against bare node:http',
-    text: `64 connections, one request at a time on each. The floor is \`node:http\` answering the same bytes with the same headers and
+    text: `64 connections, one request at a time on each. The baseline is \`node:http\` answering the same bytes with the same headers and
 doing nothing else. The product answers with authentication, checks, log line and metrics, from memory. How well a process was
 compiled is luck for its life, so both are started anew for every round.`,
   },
   {
     name: 'write',
     title: 'An update with its audit row',
-    text: `64 callers on one tenant. The floor is the bare driver, without HTTP: UPDATE and INSERT in a transaction of their own on 20
+    text: `64 callers on one tenant. The baseline is the bare driver, without HTTP: UPDATE and INSERT in a transaction of their own on 20
 connections, awaited one by one. All callers update the same row, which is the worst case for both. A ratio above 1 is the gain
 of [group commit](costs.md#group-commit).`,
   },
@@ -63,7 +63,7 @@ of [group commit](costs.md#group-commit).`,
 counters, and answers when all of it is on disk. Reads go over 2,000 tokens; each is decrypted and has its log entry on disk
 before the answer.
 
-| Floor | What it does |
+| Baseline | What it does |
 |---|---|
 | rows in own transaction | \`node:http\` that parses the same body and writes or removes the same rows by the bare driver, awaited one by one in a transaction of their own, on 20 connections; random bytes in place of everything sealed or hashed |
 | HTTP ceiling | \`node:http\` that parses the same body and answers with the same bytes, storing nothing |
@@ -75,7 +75,7 @@ before the answer.
     name: 'growth',
     title: 'Tokens among few and many',
     text: `Three tenants, filled through \`POST /tokenize\`. One request at a time on one connection, the tenants in turn. The smallest is
-the floor: an answer must not take longer because a tenant has more tokens. Then the largest tenant is deleted, and one of its
+the baseline: an answer must not take longer because a tenant has more tokens. Then the largest tenant is deleted, and one of its
 tokens is read with a key that worked a moment ago.`,
   },
   {
@@ -90,24 +90,24 @@ at a time on one connection, the tenants in turn. With \`--against\` it is the o
     title: 'GET /logs among few and many rows',
     text: `Three tenants with entries over six months, filled by SQL. For each filter the first page of 10 rows, page 400, and a page with
 about thirty rows left behind it, each reached by a cursor. One request at a time, the tenants in turn; the smallest is the
-floor.`,
+baseline.`,
   },
   {
     name: 'tenants',
     title: 'Many tenants',
     text: `Real tenants, each with its own wrapped keys, application and key. The product is started with one and with all of them. Then
-requests of tenants it has not seen since, one at a time; the second request of the same tenant is the floor.`,
+requests of tenants it has not seen since, one at a time; the second request of the same tenant is the baseline.`,
   },
   {
     name: 'workers',
     title: 'One and two workers',
-    text: `\`STRONGROOM_WORKERS\` at 1 and at 2, each with an embedded server of its own, in turn; one worker is the floor. On a machine
+    text: `\`STRONGROOM_WORKERS\` at 1 and at 2, each with an embedded server of its own, in turn; one worker is the baseline. On a machine
 with two cores the load process and PostgreSQL have theirs too, so what a second worker can bring is little.`,
   },
   {
     name: 'server',
     title: 'Embedded server and server by URL',
-    text: `The same product on the embedded server through its socket, which is the floor, and on a PostgreSQL server from packages by
+    text: `The same product on the embedded server through its socket, which is the baseline, and on a PostgreSQL server from packages by
 \`STRONGROOM_DATABASE_URL\` over TCP on loopback: with \`fsync\` on, \`shared_buffers\` of 128 MB and \`jit\` off on both. The versions
 differ as the machine's line says.`,
   },
@@ -130,7 +130,7 @@ in the worst second before, and none is refused.`,
   {
     name: 'neighbours',
     title: 'One tenant beside another',
-    text: `Two tenants of one process. The neighbour does on two connections what it always does, first alone, which is the floor, and
+    text: `Two tenants of one process. The neighbour does on two connections what it always does, first alone, which is the baseline, and
 then while the other does its worst: 55 clients that each search 200,000 tokens for something no index knows, or a
 hundred creates a second under an id which is taken. On a machine with two cores what the other tenant is still allowed to do takes its share of them.`,
   },
@@ -139,7 +139,7 @@ hundred creates a second under an id which is taken. On a machine with two cores
     title: 'Large values',
     text: `One tenant has 100 tokens of 1 MiB. 64 clients ask for all of them on one page, again and again, and read them; then 64 that
 never read what they asked for; then nine that detokenize all of them. Beside each, a neighbour reads small tokens on 16
-connections; alone is the floor. Memory is that of the API process, looked at every 50 ms. Refused are answers 503, which these
+connections; alone is the baseline. Memory is that of the API process, looked at every 50 ms. Refused are answers 503, which these
 clients wait a second after; under such a crowd hardly a page comes to its end in the few seconds that are measured.`,
   },
   {

@@ -26,8 +26,8 @@ export interface Holder {
   isStillAllowed?: (() => Promise<boolean>) | undefined;
 }
 
-/** One act: who, when, from where. It goes with a request from the first hook to the log entry. */
-export interface Act {
+/** Who acts, when and from where. It goes with a request from the first hook to the log entry. */
+export interface AuditContext {
   readonly actor: Actor | undefined;
   readonly atMs: number;
   readonly sourceAddress: string | undefined;
@@ -51,7 +51,7 @@ export interface Entry {
   readonly outcome: Outcome;
 }
 
-/** An act of the operator's own, from the command line. */
-export function operatorAct(atMs: number): Act {
+/** What the operator does from the command line. */
+export function operatorContext(atMs: number): AuditContext {
   return { actor: undefined, atMs, sourceAddress: undefined, traceId: undefined };
 }

@@ -11,7 +11,7 @@ import { purgeOneBatch } from '../resources/tenants/index.js';
 import { TABLES } from '../resources.js';
 import { rotateRoot } from '../rotation/rotate-root.js';
 import { rotateTenants } from '../rotation/rotate-tenants.js';
-import { createPatience } from '../rotation/rotation-fixture.js';
+import { createFakeTime } from '../rotation/rotation-fixture.js';
 import type { ConnectionTarget, SocketTarget } from '../storage/connection.js';
 import type { Database } from '../storage/database.js';
 import { createDatabase } from '../storage/database.js';
@@ -284,7 +284,7 @@ describe('a backup beside others that change the database', () => {
     const tokens = await count(app.db.owner, 'tokens', kept.id);
     const { database, atGate, letThrough } = gated(app.database);
     const rotate = (process: Pick<TestApp, 'database' | 'keyStore'>) =>
-      rotateTenants({ ...process, ...createPatience(), tables: TABLES, onProgress: () => {} }, only(kept.id));
+      rotateTenants({ ...process, ...createFakeTime(), tables: TABLES, onProgress: () => {} }, only(kept.id));
     const rotating = rotate({ database, keyStore: app.keyStore });
     await Promise.race([atGate, rotating]);
     const held = await hold('rotate');
@@ -314,7 +314,7 @@ describe('a backup beside others that change the database', () => {
     const tokens = await count(app.db.owner, 'tokens', kept.id);
     const { database, atGate, letThrough } = gated(app.database);
     const rotate = (process: Pick<TestApp, 'database' | 'keyStore'>) =>
-      rotateRoot({ ...process, ...createPatience(), onProgress: () => {} });
+      rotateRoot({ ...process, ...createFakeTime(), onProgress: () => {} });
     const rotating = rotate({ database, keyStore });
     await Promise.race([atGate, rotating]);
     const held = await hold('rotate-root');

@@ -12,7 +12,7 @@ import { createProgress } from './progress.js';
 import { resumable } from './resumable.js';
 import { withCore } from './with-core.js';
 
-const ACTS = {
+const PHASES = {
   sealing: 'Sealing rows under the new keys',
   waiting: 'Waiting until no request can hold an old key',
   checking: 'Checking that no row needs an old key',
@@ -46,8 +46,8 @@ export const keysRotate: Command = {
             tables: TABLES,
             wait,
             madeBeforeMs,
-            onProgress: ({ act, rows: done, rowsTotal }) =>
-              progress.show(ACTS[act], act === 'waiting' ? 0 : done, act === 'waiting' ? 0 : rowsTotal),
+            onProgress: ({ phase, rows: done, rowsTotal }) =>
+              progress.show(PHASES[phase], phase === 'waiting' ? 0 : done, phase === 'waiting' ? 0 : rowsTotal),
           },
           tenantIds,
         ),

@@ -1,6 +1,6 @@
 import { open, rm } from 'node:fs/promises';
 import { resolve } from 'node:path';
-import { operatorAct } from '../audit/entry.js';
+import { operatorContext } from '../audit/entry.js';
 import { record } from '../audit/record.js';
 import { systemClock } from '../kernel/clock.js';
 import { validationFailed } from '../kernel/errors.js';
@@ -31,7 +31,7 @@ export const logsExport: Command = {
         // Before anything leaves. The log of a deleted tenant says nothing new.
         if (deleted_at === null) {
           const entry = { event: LOG_EVENTS.logs_exported, entityId: tenantId, outcome: 'success' } as const;
-          await database.write(tenantId, (tx) => record(tx, operatorAct(untilMs), entry));
+          await database.write(tenantId, (tx) => record(tx, operatorContext(untilMs), entry));
         }
         const shouldStop = interruption.isAsked;
         const count = await exportLogs({ database, tenantId, untilMs, write: sink.write, shouldStop });

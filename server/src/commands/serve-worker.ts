@@ -4,7 +4,7 @@ import { readConfig } from '../config.js';
 import { openCore } from '../core.js';
 import { systemClock } from '../kernel/clock.js';
 import { EXIT, ExitError } from '../kernel/exit.js';
-import { replicaObserver } from '../observers.js';
+import { replicaObserver } from '../request-telemetry.js';
 import { createMetrics } from '../telemetry/metrics.js';
 import type { ProcessLog } from '../telemetry/process-log.js';
 import { createProcessLog } from '../telemetry/process-log.js';

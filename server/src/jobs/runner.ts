@@ -62,7 +62,7 @@ const ALONE: Turn = { slot: 1, of: 1 };
  * process that held it, and works through a proxy that pools transactions.
  */
 export function startJobs(options: JobRunnerOptions): JobRunner {
-  const inTurn = createTurns();
+  const inTurn = createKeyedLock();
   const loops = new Map(options.jobs.map((job) => [job.name, new JobLoop(job, options, inTurn)]));
   const running = [...loops.values()].map((loop) => loop.run());
   const figures = (of: (loop: JobLoop) => number) => new Map([...loops].map(([name, loop]) => [name, of(loop)]));
@@ -83,13 +83,13 @@ class JobLoop {
   failed = 0;
   readonly #job: Job;
   readonly #options: JobRunnerOptions;
-  readonly #inTurn: InTurn;
+  readonly #inTurn: KeyedLock;
   #isClosed = false;
   /** Woken while at work: the step may have looked too early. */
   #isWoken = false;
   #endRest = (): void => {};
 
-  constructor(job: Job, options: JobRunnerOptions, inTurn: InTurn) {
+  constructor(job: Job, options: JobRunnerOptions, inTurn: KeyedLock) {
     this.#job = job;
     this.#options = options;
     this.#inTurn = inTurn;
@@ -141,10 +141,10 @@ class JobLoop {
   }
 }
 
-type InTurn = (act: () => Promise<number>) => Promise<number>;
+type KeyedLock = (act: () => Promise<number>) => Promise<number>;
 
 /** A lead holds a connection while its step needs another: several at once could hold all there are. */
-function createTurns(): InTurn {
+function createKeyedLock(): KeyedLock {
   let last: Promise<unknown> = Promise.resolve();
   return (act) => {
     const turn = last.then(act);

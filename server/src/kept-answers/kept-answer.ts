@@ -22,7 +22,7 @@ export interface AnswerSecrets {
 }
 
 /** Which row an answer belongs to, and what opens it. */
-export interface AnswerPlace {
+export interface AnswerBinding {
   readonly keys: TenantKeys;
   readonly id: Buffer;
 }
@@ -41,7 +41,7 @@ interface Content extends Partial<Omit<KeptAnswer, 'status'>>, Partial<AnswerTer
   readonly whole?: string | undefined;
 }
 
-export function contextOf({ keys, id }: AnswerPlace) {
+export function contextOf({ keys, id }: AnswerBinding) {
   const entityId = id.toString('hex');
   return { tenantId: keys.tenantId, kind: 'idempotency', entityId, field: 'answer', dataVersion: 1 };
 }
@@ -51,14 +51,14 @@ export function contextOf({ keys, id }: AnswerPlace) {
  * credential.
  */
 export function sealAnswer(
-  place: AnswerPlace,
+  binding: AnswerBinding,
   answer: KeptAnswer,
   secrets: AnswerSecrets,
   terms: AnswerTerms = NO_TERMS,
 ): Buffer {
-  const content = secrets.fields.length === 0 ? answer : withSecretsApart(place, answer, secrets);
+  const content = secrets.fields.length === 0 ? answer : withSecretsApart(binding, answer, secrets);
   return withWiped(Buffer.from(JSON.stringify({ ...content, ...terms })), (plaintext) =>
-    sealField(place.keys, contextOf(place), plaintext),
+    sealField(binding.keys, contextOf(binding), plaintext),
   );
 }
 
@@ -66,24 +66,24 @@ const NO_TERMS: AnswerTerms = { rights: undefined, shownUntilMs: undefined };
 
 /** The answer as this credential may see it, and its terms, which the caller of this function has to keep. */
 export function openAnswer(
-  place: AnswerPlace,
+  binding: AnswerBinding,
   row: KeptRow,
   credential: Secret<string> | undefined,
 ): { readonly answer: KeptAnswer; readonly terms: AnswerTerms } {
-  const content = withWiped(openField(place.keys, contextOf(place), row.sealed), (plaintext): Content => {
+  const content = withWiped(openField(binding.keys, contextOf(binding), row.sealed), (plaintext): Content => {
     return JSON.parse(plaintext.toString('utf8')); // Authenticated: we wrote it ourselves.
   });
   if (content.status !== row.status) throw new IntegrityError('A kept answer does not belong to its row.');
   const { status, location, rights, shownUntilMs } = content;
-  return { answer: { status, location, body: bodyFor(place, content, credential) }, terms: { rights, shownUntilMs } };
+  return { answer: { status, location, body: bodyFor(binding, content, credential) }, terms: { rights, shownUntilMs } };
 }
 
-function withSecretsApart(place: AnswerPlace, answer: KeptAnswer, { fields, credential }: AnswerSecrets): Content {
+function withSecretsApart(binding: AnswerBinding, answer: KeptAnswer, { fields, credential }: AnswerSecrets): Content {
   const { status, location, body } = answer;
   if (body === undefined) return answer;
   const whole =
     credential &&
-    withWiped(Buffer.from(body), (plaintext) => sealForCredential(credential, contextOf(place), plaintext));
+    withWiped(Buffer.from(body), (plaintext) => sealForCredential(credential, contextOf(binding), plaintext));
   return { status, location, body: withoutFields(body, fields), whole: whole?.toString('base64') };
 }
 
@@ -93,8 +93,8 @@ function withoutFields(body: string, fields: readonly string[]): string {
   return JSON.stringify(parsed, (name, value: unknown) => (fields.includes(name) ? undefined : value));
 }
 
-function bodyFor(place: AnswerPlace, content: Content, credential: Secret<string> | undefined): string | undefined {
+function bodyFor(binding: AnswerBinding, content: Content, credential: Secret<string> | undefined): string | undefined {
   if (content.whole === undefined || credential === undefined) return content.body;
-  const whole = openForCredential(credential, contextOf(place), Buffer.from(content.whole, 'base64'));
+  const whole = openForCredential(credential, contextOf(binding), Buffer.from(content.whole, 'base64'));
   return whole ? withWiped(whole, (plaintext) => plaintext.toString('utf8')) : content.body;
 }

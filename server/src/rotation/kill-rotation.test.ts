@@ -14,7 +14,7 @@ import { rotateTenants } from './rotate-tenants.js';
 import type { Process, Vault } from './rotation-fixture.js';
 import {
   assertAllOpen,
-  createPatience,
+  createFakeTime,
   createVault,
   insertTokens,
   keyVersions,
@@ -114,7 +114,7 @@ test('killed again and again in mid rotation: every row opens each time, and the
     assert.deepEqual(await versionsInUse(vault, tenantId), [1, 2], 'it was killed on the way');
     await assertAllOpen(vault, tenantId, ROWS);
   }
-  const { clock, wait } = createPatience();
+  const { clock, wait } = createFakeTime();
   const options = { ...command, clock, wait, tables: TABLES, onProgress: () => {} };
   const { finished, resumed, rows } = await rotateTenants(options, only(tenantId));
   assert.deepEqual([finished, resumed], [1, 1]);
@@ -145,7 +145,7 @@ test('killed at any moment of a root rotation the database opens with the file a
     return rows.length === 0;
   };
   await eventually('the lock of the killed run is gone', isLockFree);
-  const { clock, wait } = createPatience();
+  const { clock, wait } = createFakeTime();
   const { rootKeyId, isFileDone } = await rotateRoot({ ...(await vault.open()), clock, wait, onProgress: () => {} });
   assert.equal(isFileDone, true);
   assert.deepEqual(idsOf(parseRootKeyRing(await readFile(vault.keyFile, 'utf8'))), [rootKeyId]);

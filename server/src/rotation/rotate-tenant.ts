@@ -6,7 +6,6 @@ import { announce } from '../storage/changes.js';
 import type { Database } from '../storage/database.js';
 import type { TableRecord } from '../tables/table.js';
 import type { SealedRows } from '../tables/walk.js';
-import { createBatches, patiently, type Wait } from './patience.js';
 import type { RotationRow } from './queries.js';
 import {
   findNewestKey,
@@ -16,6 +15,7 @@ import {
   lockTenant,
   updateRotationPlace,
 } from './queries.js';
+import { createBatches, retryWhileUnreachable, type Wait } from './retry.js';
 
 export interface RotationOptions {
   readonly database: Database;
@@ -49,7 +49,7 @@ export function beginRotation(
   tenantId: string,
   madeBeforeMs = Number.POSITIVE_INFINITY,
 ): Promise<Begun | undefined> {
-  return patiently(wait, async () => {
+  return retryWhileUnreachable(wait, async () => {
     const keyMaker = await keyStore.keyMaker();
     const begun = await database.write(tenantId, async (tx) => {
       if (!(await lockTenant(tx))) return undefined;
@@ -90,7 +90,7 @@ export async function walk(
   const { tenantId, to_version } = rotation;
   // Fetched anew for each walk, so that a still newer version made meanwhile is known.
   keyStore.keyring.evict(tenantId);
-  const keys = await patiently(wait, async () => keyStore.keyring.forTenant(tenantId)).catch(orGone);
+  const keys = await retryWhileUnreachable(wait, async () => keyStore.keyring.forTenant(tenantId)).catch(orGone);
   if (keys === undefined) return { seen: 0, resealed: 0, faults: [] };
   const startAt = isFirst ? stages.findIndex(({ name }) => name === rotation.stage) : -1;
   if (isFirst && rotation.stage === WALKED) return { seen: 0, resealed: 0, faults: [] };
@@ -119,7 +119,7 @@ export async function walk(
     }
   }
   if (isFirst && faults.length === 0) {
-    await patiently(wait, () =>
+    await retryWhileUnreachable(wait, () =>
       database.write(tenantId, (tx) => updateRotationPlace(tx, { to_version, stage: WALKED, place: '' })),
     );
   }
@@ -140,7 +140,7 @@ function orGone(error: unknown): undefined {
 /** Deletes the older versions. From the commit on, whatever a copy of the database still holds under them is unreadable. */
 export async function finish(options: RotationOptions, { tenantId, to_version }: Begun): Promise<void> {
   const { database, keyStore, clock, wait } = options;
-  await patiently(wait, () =>
+  await retryWhileUnreachable(wait, () =>
     database.write(tenantId, async (tx) => {
       await deleteEncryptionKeysBefore(tx, to_version);
       await finishRotation(tx, to_version, clock.nowMs());

@@ -11,7 +11,7 @@ import type { Process, Vault } from './rotation-fixture.js';
 import {
   assertAllOpen,
   contentOf,
-  createPatience,
+  createFakeTime,
   createVault,
   failingAt,
   insertTokens,
@@ -33,7 +33,7 @@ async function* only(...tenantIds: string[]): AsyncGenerator<string> {
 }
 
 function optionsOf(process: Process, more: Partial<RotateTenantsOptions> = {}): RotateTenantsOptions {
-  const { clock, wait } = createPatience();
+  const { clock, wait } = createFakeTime();
   return { ...process, clock, wait, tables: TABLES, onProgress: () => {}, ...more };
 }
 
@@ -59,7 +59,7 @@ describe('rotating a tenant', () => {
     const command = await vault.open();
     const tenantId = await tenantWithRows(command);
     const before = await sealedTokens(vault, tenantId);
-    const { clock, wait, waits } = createPatience();
+    const { clock, wait, waits } = createFakeTime();
     const summary = await rotateTenants(optionsOf(command, { clock, wait }), only(tenantId));
     assert.deepEqual(summary, { finished: 1, resumed: 0, rows: ROWS, faults: [] });
     assert.deepEqual(waits, [SETTLE_MS]);
@@ -84,7 +84,7 @@ describe('rotating a tenant', () => {
     const command = await vault.open();
     const tenantId = await tenantWithRows(command, 3);
     const oldKeys = await command.keyStore.keyring.forTenant(tenantId);
-    const { clock, wait, waits } = createPatience(async () => {
+    const { clock, wait, waits } = createFakeTime(async () => {
       if (waits.length < 3) await insertTokens(vault, oldKeys, manyIds(2));
       assert.deepEqual(await keyVersions(vault, tenantId), [1, 2], 'the old key is there while a row needs it');
     });
@@ -135,7 +135,7 @@ describe('rotating a tenant', () => {
       const enough = rounds + 2;
       await eventually('writes from before have ended', () => rounds >= enough);
     };
-    const { clock, wait } = createPatience(settle);
+    const { clock, wait } = createFakeTime(settle);
     const { finished, faults } = await rotateTenants(optionsOf(command, { clock, wait }), only(tenantId));
     const later = rounds + 3;
     await eventually('the writer goes on', () => rounds >= later);
@@ -254,7 +254,7 @@ describe('rotating a tenant', () => {
       await vault.db.owner.query('UPDATE tenants SET deleted_at = now() WHERE id = $1', [tenantId]);
       await vault.db.owner.query('DELETE FROM tenant_keys WHERE tenant_id = $1', [tenantId]);
     };
-    const { clock, wait } = createPatience(remove);
+    const { clock, wait } = createFakeTime(remove);
     assert.deepEqual((await rotateTenants(optionsOf(command, { clock, wait }), only(tenantId))).faults, []);
     await rotateTenants(optionsOf(command), only(tenantId));
     assert.deepEqual(await keyVersions(vault, tenantId), []);
@@ -272,7 +272,7 @@ describe('rotating every tenant', () => {
     await vault.db.owner.query(`UPDATE tenant_keys SET wrapped = '\\x00' WHERE tenant_id = $1 AND kind = 'index'`, [
       broken,
     ]);
-    const { clock, wait, waits } = createPatience();
+    const { clock, wait, waits } = createFakeTime();
     const fresh = await vault.open();
     const options = optionsOf(fresh, { clock, wait, madeBeforeMs: clock.nowMs() + 60_000 });
     const { finished, faults } = await rotateTenants(options, everyTenantId(fresh.database, wait));

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Writable } from 'node:stream';
 import { createApp } from '../app.js';
-import { operatorAct } from '../audit/entry.js';
+import { operatorContext } from '../audit/entry.js';
 import { ensureLogPartitions } from '../audit/partitions.js';
 import { readConfig } from '../config.js';
 import { keyVersionOf } from '../crypto/aead.js';
@@ -85,10 +85,10 @@ export async function createVault(): Promise<Vault> {
     },
     async makeTenant({ database, keyStore }) {
       const [tenantId, ownerId] = [newId(), newId()];
-      const act = operatorAct(systemClock.nowMs());
+      const auditContext = operatorContext(systemClock.nowMs());
       const keyMaker = await keyStore.keyMaker();
       await database.write(tenantId, (tx) =>
-        createTenant(tx, keyMaker, act, { name: 'Rotated', ownerId, isNewOwner: true }),
+        createTenant(tx, keyMaker, auditContext, { name: 'Rotated', ownerId, isNewOwner: true }),
       );
       return tenantId;
     },
@@ -101,7 +101,7 @@ export async function createVault(): Promise<Vault> {
 }
 
 /** A clock that only waiting moves, and what was waited for. */
-export function createPatience(duringWait: (ms: number) => Promise<void> | void = () => {}) {
+export function createFakeTime(duringWait: (ms: number) => Promise<void> | void = () => {}) {
   const clock = createFakeClock(systemClock.nowMs());
   const waits: number[] = [];
   const wait = async (ms: number): Promise<void> => {
@@ -182,11 +182,11 @@ export async function assertAllOpen(vault: Vault, tenantId: string, count: numbe
 export function failingAt(database: Database, nth: number, when: 'before' | 'after') {
   let count = 0;
   const injected = new Error('injected');
-  async function guard<T>(act: () => Promise<T>): Promise<T> {
+  async function guard<T>(work: () => Promise<T>): Promise<T> {
     count += 1;
     const isIt = count === nth;
     if (isIt && when === 'before') throw injected;
-    const result = await act();
+    const result = await work();
     if (isIt) throw injected;
     return result;
   }

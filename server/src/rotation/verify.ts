@@ -9,7 +9,7 @@ import type { Database } from '../storage/database.js';
 import type { TenantTx } from '../storage/scope.js';
 import type { TableRecord } from '../tables/table.js';
 import type { Step } from '../tables/walk.js';
-import { createBatches, patiently, type Wait } from './patience.js';
+import { createBatches, retryWhileUnreachable, type Wait } from './retry.js';
 
 export interface Fault {
   /** Undefined for what belongs to the installation. */
@@ -53,7 +53,7 @@ export async function verifyKeys(options: VerifyOptions, tenantIds: AsyncIterabl
 }
 
 async function verifySystemKeys({ database, keyStore, wait }: VerifyOptions): Promise<Step> {
-  const rows = await patiently(wait, () => database.lookUp(findSystemKeys));
+  const rows = await retryWhileUnreachable(wait, () => database.lookUp(findSystemKeys));
   const ring = await keyStore.custody.reload();
   const faults = rows.filter(
     ({ name, wrapped }) => !isOpened(() => unwrapByRing(ring, systemKeyContext(name), wrapped)),
@@ -122,7 +122,7 @@ function onlyRepeated(first: Step, second: Step): Step {
 
 /** Each row by itself, to say which one does not open; then all together, as serving needs them. */
 async function verifyTenantKeys({ database, keyStore, wait }: VerifyOptions, tenantId: string) {
-  const rows = await patiently(wait, () => database.read(tenantId, findTenantKeys));
+  const rows = await retryWhileUnreachable(wait, () => database.read(tenantId, findTenantKeys));
   const ring = await keyStore.custody.reload();
   const faults = rows
     .filter(({ kind: name, version, wrapped }) => {

@@ -134,7 +134,7 @@ export async function runStatement<Row>(
   }
 }
 
-/** Sends BEGIN and the scope without waiting: the statements that follow travel in the same flight. */
+/** Sends BEGIN and the scope without waiting: the statements that follow travel in the same round trip. */
 export function openScope(
   client: pg.ClientBase,
   scope: { readonly role: Role; readonly tenants: readonly string[]; readonly isReadOnly: boolean },

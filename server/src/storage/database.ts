@@ -71,7 +71,7 @@ export interface Database {
 }
 
 const DEFAULT_CONNECTIONS: ConnectionBounds = { readMax: 8, writeMax: 2 };
-const SHARED_READS = { flightsMax: 2, rowsMax: 128 };
+const SHARED_READS = { roundTripsMax: 2, rowsMax: 128 };
 /** More in one transaction hardly cost less each, and their answers hold up everybody else: refusals took half as long again. */
 const BATCH_MAX = 64;
 const QUEUE_MAX = 10_000;
@@ -141,7 +141,7 @@ function readsOf(
   readOn: ReadOn,
   replica: ReplicaReads | undefined,
 ): Reads {
-  const turns = createReadTurns({ clock, readMax: connections.readMax, sparedForShared: SHARED_READS.flightsMax });
+  const turns = createReadTurns({ clock, readMax: connections.readMax, sparedForShared: SHARED_READS.roundTripsMax });
   const lookUp: Database['lookUp'] = (work) =>
     transactions.run(readers, LOOK_UP, (run) => work({ kind: 'system', run }), PASSING);
   return {

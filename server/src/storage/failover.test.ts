@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { after, before, suite, test } from 'node:test';
-import { findPostgres, unless } from '@strongroom/parts/find.js';
-import type { PostgresServer } from '@strongroom/parts/postgres.js';
-import { freePort } from '@strongroom/parts/programs.js';
-import { promote, startStandby } from '@strongroom/parts/standby.js';
+import { findPostgres, unless } from '@strongroom/test-servers/find.js';
+import type { PostgresServer } from '@strongroom/test-servers/postgres.js';
+import { freePort } from '@strongroom/test-servers/programs.js';
+import { promote, startStandby } from '@strongroom/test-servers/standby.js';
 import { systemClock } from '../kernel/clock.js';
 import { AppError } from '../kernel/errors.js';
 import { newId } from '../kernel/ids.js';

@@ -15,7 +15,7 @@ export interface HostChoice {
 }
 
 /** How long the other hosts may take to answer once one has said yes. */
-const PATIENCE_MS = 250;
+const SETTLE_MS = 250;
 
 const TOO_MANY_CONNECTIONS = '53300';
 
@@ -153,15 +153,15 @@ function yesInTime<T>(answers: readonly Promise<T | undefined>[]): Promise<T[]> 
   const known: (T | undefined)[] = answers.map(() => undefined);
   return new Promise((resolve) => {
     let open = answers.length;
-    let patience: NodeJS.Timeout | undefined;
+    let settling: NodeJS.Timeout | undefined;
     const conclude = (): void => resolve(known.filter((answer) => answer !== undefined));
     answers.forEach((answer, index) => {
       void answer.then((value) => {
         known[index] = value;
         open -= 1;
-        if (value !== undefined) patience ??= setTimeout(conclude, PATIENCE_MS);
+        if (value !== undefined) settling ??= setTimeout(conclude, SETTLE_MS);
         if (open > 0) return;
-        clearTimeout(patience);
+        clearTimeout(settling);
         conclude();
       });
     });

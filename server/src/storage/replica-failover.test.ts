@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { findPostgres, unless } from '@strongroom/parts/find.js';
-import type { PostgresServer } from '@strongroom/parts/postgres.js';
-import { promote, startStandby } from '@strongroom/parts/standby.js';
+import { findPostgres, unless } from '@strongroom/test-servers/find.js';
+import type { PostgresServer } from '@strongroom/test-servers/postgres.js';
+import { promote, startStandby } from '@strongroom/test-servers/standby.js';
 import { eventually } from '../testing/eventually.js';
 import type { Replicated, SocketTarget } from '../testing/replicated.js';
 import { loginTarget, startReplicated, untilServing } from '../testing/replicated.js';

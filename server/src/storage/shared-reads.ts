@@ -23,24 +23,24 @@ interface Waiting extends Asked {
 }
 
 /**
- * Point reads that arrive together share a statement and a transaction. While every flight is out the next one gathers
+ * Point reads that arrive together share a statement and a transaction. While every round trip is out the next one gathers
  * by itself, so nobody waits for company; one tenant's asks fill of it what the others leave. What is refused for the sake of one goes again apart: another's failure never
  * becomes yours.
  */
 export function createSharedReads(
   run: RunShared,
-  options: { readonly flightsMax: number; readonly rowsMax: number },
+  options: { readonly roundTripsMax: number; readonly rowsMax: number },
 ): SharedReads {
   const waiting = new Map<AnyBulk, FairQueue<Waiting>>();
-  let flights = 0;
+  let roundTrips = 0;
   let isScheduled = false;
 
-  async function fly(bulk: AnyBulk, asked: readonly Waiting[]): Promise<void> {
-    flights += 1;
+  async function send(bulk: AnyBulk, asked: readonly Waiting[]): Promise<void> {
+    roundTrips += 1;
     try {
       await serve(bulk, asked);
     } finally {
-      flights -= 1;
+      roundTrips -= 1;
       pump();
     }
   }
@@ -64,7 +64,7 @@ export function createSharedReads(
   function pump(): void {
     isScheduled = false;
     for (const [bulk, queue] of waiting) {
-      while (queue.size() > 0 && flights < options.flightsMax) void fly(bulk, queue.take(options.rowsMax));
+      while (queue.size() > 0 && roundTrips < options.roundTripsMax) void send(bulk, queue.take(options.rowsMax));
       if (queue.size() === 0) waiting.delete(bulk);
     }
   }
@@ -78,9 +78,9 @@ export function createSharedReads(
         const queue = waiting.get(key) ?? createFairQueue();
         queue.push(asked);
         waiting.set(key, queue);
-        if (isScheduled || flights >= options.flightsMax) return;
+        if (isScheduled || roundTrips >= options.roundTripsMax) return;
         isScheduled = true;
-        // After the requests of this turn of the event loop have been read: they then share a flight.
+        // After the requests of this turn of the event loop have been read: they then share a round trip.
         setImmediate(pump);
       });
     },

@@ -3,7 +3,7 @@ import { after, before, describe, it } from 'node:test';
 import { generateApiKey } from '../access/api-key.js';
 import type { ApplicationType } from '../access/permissions.js';
 import { keyMac, rightsMac } from '../access/row-macs.js';
-import { operatorAct } from '../audit/entry.js';
+import { operatorContext } from '../audit/entry.js';
 import { hashApiKey } from '../crypto/keyed-hash.js';
 import { AppError } from '../kernel/errors.js';
 import { newId } from '../kernel/ids.js';
@@ -21,15 +21,17 @@ const TYPES: readonly ApplicationType[] = ['public', 'private', 'management'];
 const HOLDERS: Readonly<Record<string, readonly ApplicationType[]>> = {
   'token:create': ['public', 'private'],
   'token:update': ['public', 'private'],
-  ...Object.fromEntries(['read', 'search', 'delete', 'use'].map((act) => [`token:${act}`, ['private'] as const])),
+  ...Object.fromEntries(
+    ['read', 'search', 'delete', 'use'].map((auditContext) => [`token:${auditContext}`, ['private'] as const]),
+  ),
   ...Object.fromEntries(
     [
       ...['tenant:read', 'tenant:update', 'tenant:delete', 'log:read', 'report:read'],
       ...['application', 'reactor', 'proxy'].flatMap((thing) =>
-        ['read', 'create', 'update', 'delete'].map((act) => `${thing}:${act}`),
+        ['read', 'create', 'update', 'delete'].map((auditContext) => `${thing}:${auditContext}`),
       ),
-      ...['read', 'update', 'delete'].map((act) => `tenant:member:${act}`),
-      ...['create', 'read', 'update', 'delete'].map((act) => `tenant:invitation:${act}`),
+      ...['read', 'update', 'delete'].map((auditContext) => `tenant:member:${auditContext}`),
+      ...['create', 'read', 'update', 'delete'].map((auditContext) => `tenant:invitation:${auditContext}`),
     ].map((name) => [name, ['management'] as const]),
   ),
 };
@@ -243,7 +245,7 @@ describe('making an application', () => {
 
   const make = (type: ApplicationType, permissions: readonly string[]) =>
     app.database.write(tenant.id, (tx) =>
-      createApplication(tx, app.keyStore.systemKeys, operatorAct(Date.now()), { name: 'A', type, permissions }),
+      createApplication(tx, app.keyStore.systemKeys, operatorContext(Date.now()), { name: 'A', type, permissions }),
     );
 
   async function rows(): Promise<number> {

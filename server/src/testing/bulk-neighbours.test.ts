@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { after, before, describe, it } from 'node:test';
-import type { Act } from '../audit/entry.js';
-import { operatorAct } from '../audit/entry.js';
+import type { AuditContext } from '../audit/entry.js';
+import { operatorContext } from '../audit/entry.js';
 import { record } from '../audit/record.js';
 import { emptyAnswersShowing, FIND_KEPT_ANSWERS } from '../kept-answers/queries.js';
 import { newId } from '../kernel/ids.js';
@@ -186,12 +186,12 @@ const CASES: Readonly<Record<string, Case>> = {
       outcome: 'text',
     },
     run(tx, odd) {
-      const { entityId, entityType, outcome, actorId, actorType, ...act } = {
+      const { entityId, entityType, outcome, actorId, actorType, ...auditContext } = {
         ...{ entityId: 'an-id', entityType: 'token', outcome: 'success', actorId: newId(), actorType: 'application' },
         ...odd,
       } as Record<string, unknown>;
       const actor = { id: actorId, type: actorType };
-      const done = { ...operatorAct(Date.now()), actor, ...act } as unknown as Act;
+      const done = { ...operatorContext(Date.now()), actor, ...auditContext } as unknown as AuditContext;
       return record(tx, done, { event: TOKEN_EVENTS.deleted, entityId, entityType, outcome } as never);
     },
   },

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { operatorAct } from '../audit/entry.js';
+import { operatorContext } from '../audit/entry.js';
 import { record } from '../audit/record.js';
 import { newId } from '../kernel/ids.js';
 import { sqlStateOf } from '../storage/faults.js';
@@ -42,8 +42,8 @@ describe('a bulk statement in the transaction of A whose row names B', () => {
   after(() => app.close());
 
   /** In the scope of A, with B's name on everything that is sent. */
-  const forged = <T>(act: (tx: TenantTx) => Promise<T>): Promise<T> =>
-    app.database.write(pair.a.id, (tx) => act({ ...tx, tenantId: pair.b.id }));
+  const forged = <T>(auditContext: (tx: TenantTx) => Promise<T>): Promise<T> =>
+    app.database.write(pair.a.id, (tx) => auditContext({ ...tx, tenantId: pair.b.id }));
 
   const writes: Readonly<Record<string, (tx: TenantTx) => Promise<unknown>>> = {
     'insert tokens': (tx) => insertTokens(tx, [{ ...rowOfB, id: 'planted' }]),
@@ -67,7 +67,7 @@ describe('a bulk statement in the transaction of A whose row names B', () => {
       addToGroups(tx, [{ groupId: rowOfB.group_id, type: 'token', containers: ['/x/'], difference: 1 }]),
     'count a token as active': (tx) => addActiveTokens(tx, '2030-01-01', ['planted', undefined]),
     'write to the log': (tx) =>
-      record(tx, operatorAct(Date.now()), { event: TOKEN_EVENTS.deleted, entityId: 'planted', outcome: 'success' }),
+      record(tx, operatorContext(Date.now()), { event: TOKEN_EVENTS.deleted, entityId: 'planted', outcome: 'success' }),
   };
   for (const [what, write] of Object.entries(writes)) {
     it(`is refused when it would ${what}, and neither of them changes`, async () => {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { readFile, stat } from 'node:fs/promises';
 import { networkInterfaces } from 'node:os';
 import { after, before, describe, it } from 'node:test';
-import { unless } from '@strongroom/parts/find.js';
+import { unless } from '@strongroom/test-servers/find.js';
 import { readConfig, SETTINGS } from '../config.js';
 import { KEEP_ALIVE_SECONDS } from '../http/transport/listener.js';
 import { parseTrustedProxies } from '../limits/client-address.js';

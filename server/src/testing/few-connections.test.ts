@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { afterEach, beforeEach, suite, test } from 'node:test';
-import { findPostgres, findProgram, unless } from '@strongroom/parts/find.js';
-import { startPgBouncer } from '@strongroom/parts/pgbouncer.js';
-import type { PostgresServer } from '@strongroom/parts/postgres.js';
+import { findPostgres, findProgram, unless } from '@strongroom/test-servers/find.js';
+import { startPgBouncer } from '@strongroom/test-servers/pgbouncer.js';
+import type { PostgresServer } from '@strongroom/test-servers/postgres.js';
 import { generateApiKey } from '../access/api-key.js';
 import { ensureLogPartitions } from '../audit/partitions.js';
 import { openKeyStore } from '../crypto/key-store.js';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { operatorAct } from '../audit/entry.js';
+import { operatorContext } from '../audit/entry.js';
 import { countUsage } from '../vault/index.js';
 import { usageOf } from './bare-tokens.js';
 import { loadTrials } from './slice-trial.js';
@@ -138,8 +138,8 @@ async function furtherNames(app: TestApp, tenant?: Omit<Populated, 'names'>, lab
 
 /** What only time or an operator would bring about. */
 async function writePast(app: TestApp, { id }: TestTenant, label: string): Promise<void> {
-  const act = { ...operatorAct(Date.now()), sourceAddress: `address-${label}`, traceId: `trace-${label}` };
-  await app.database.write(id, (tx) => countUsage(tx, act, usageOf({}, [`entity-${label}-1`])));
+  const auditContext = { ...operatorContext(Date.now()), sourceAddress: `address-${label}`, traceId: `trace-${label}` };
+  await app.database.write(id, (tx) => countUsage(tx, auditContext, usageOf({}, [`entity-${label}-1`])));
   await app.db.owner.query(
     `INSERT INTO logs SELECT $1, now(), gen_random_uuid(), 'user', gen_random_uuid(), 'card', 'entity-' || $2 || '-' || n,
        'read', 'message-' || $2, 'success', 'address-' || $2, 'trace-' || $2 FROM generate_series(1, 30) n`,

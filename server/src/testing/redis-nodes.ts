@@ -15,7 +15,7 @@ const TEST_TIME = 'local now = math.floor(tonumber(ARGV[#ARGV]) * 1000)';
 
 const SLOTS = 1_024;
 /** So that a busy machine does not look like a slow Redis, where that is not the point. */
-const PATIENCE_MS = 3_000;
+const CALL_MAX_MS = 3_000;
 
 /** A counter of one node, with what it told its operator. */
 export interface RedisNode extends RateCounter {
@@ -49,7 +49,7 @@ export function startNode(options: RedisNodeOptions): RedisNode {
       createRedisStore(
         await connectRedis({
           url: options.url,
-          callMaxMs: options.callMaxMs ?? PATIENCE_MS,
+          callMaxMs: options.callMaxMs ?? CALL_MAX_MS,
           connectMaxMs: 1_000,
           onLost,
         }),

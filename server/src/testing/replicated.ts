@@ -1,6 +1,6 @@
-import type { PostgresServer } from '@strongroom/parts/postgres.js';
-import { DATABASE, startPostgres } from '@strongroom/parts/postgres.js';
-import { startStandby } from '@strongroom/parts/standby.js';
+import type { PostgresServer } from '@strongroom/test-servers/postgres.js';
+import { DATABASE, startPostgres } from '@strongroom/test-servers/postgres.js';
+import { startStandby } from '@strongroom/test-servers/standby.js';
 import type pg from 'pg';
 import { generateRootKey } from '../crypto/root-key.js';
 import type { Secret } from '../kernel/secret.js';

@@ -4,7 +4,7 @@ import type { ApplicationType } from '../access/permissions.js';
 import { permissionsOf } from '../access/permissions.js';
 import type { App } from '../app.js';
 import { createApp } from '../app.js';
-import { operatorAct } from '../audit/entry.js';
+import { operatorContext } from '../audit/entry.js';
 import { ensureLogPartitions } from '../audit/partitions.js';
 import { readConfig } from '../config.js';
 import { databaseOptions } from '../core.js';
@@ -15,7 +15,7 @@ import type { Clock } from '../kernel/clock.js';
 import { systemClock } from '../kernel/clock.js';
 import { newId } from '../kernel/ids.js';
 import type { Secret } from '../kernel/secret.js';
-import { replicaObserver } from '../observers.js';
+import { replicaObserver } from '../request-telemetry.js';
 import { createApplication } from '../resources/applications/index.js';
 import { createTenant } from '../resources/tenants/index.js';
 import type { ConnectionTarget } from '../storage/connection.js';
@@ -144,9 +144,14 @@ function makersOf(
   clock: Clock,
 ): Pick<TestApp, 'makeTenant' | 'makeApplication' | 'makeKey'> {
   const makeApplication: TestApp['makeApplication'] = async (tenantId, type, permissions, rules) => {
-    const act = operatorAct(clock.nowMs());
+    const auditContext = operatorContext(clock.nowMs());
     const { id, key } = await database.write(tenantId, (tx) =>
-      createApplication(tx, keyStore.systemKeys, act, { name: `${type} under test`, type, permissions, rules }),
+      createApplication(tx, keyStore.systemKeys, auditContext, {
+        name: `${type} under test`,
+        type,
+        permissions,
+        rules,
+      }),
     );
     return { id, key: key.reveal() };
   };
@@ -158,9 +163,9 @@ function makersOf(
     async makeTenant(name = 'Tenant under test') {
       const id = newId();
       const ownerId = newId();
-      const act = operatorAct(clock.nowMs());
+      const auditContext = operatorContext(clock.nowMs());
       const keyMaker = await keyStore.keyMaker();
-      await database.write(id, (tx) => createTenant(tx, keyMaker, act, { name, ownerId, isNewOwner: true }));
+      await database.write(id, (tx) => createTenant(tx, keyMaker, auditContext, { name, ownerId, isNewOwner: true }));
       return { id, ownerId, key: await makeKey(id, 'management', permissionsOf('management')) };
     },
   };

@@ -5,7 +5,7 @@ import { closeSync, openSync, readFileSync } from 'node:fs';
 import { Agent, request } from 'node:http';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { freePort } from '@strongroom/parts/programs.js';
+import { freePort } from '@strongroom/test-servers/programs.js';
 import { eventually, START_HANGS_MS } from './eventually.js';
 
 export const MAIN = fileURLToPath(new URL('../main.js', import.meta.url));

@@ -181,19 +181,19 @@ export async function insertTokens(tx: TenantTx, rows: readonly TokenRow[]): Pro
   return rows.filter((row) => inserted.has(row));
 }
 
-type Place = Pick<TokenRow, 'tenant_id' | 'created_at' | 'tie' | 'terms'>;
+type TermRow = Pick<TokenRow, 'tenant_id' | 'created_at' | 'tie' | 'terms'>;
 
-function termColumns(places: readonly Place[]): Value[] {
-  const rows = places.flatMap((place) => splitTerms(place.terms).map((term) => ({ place, term })));
+function termColumns(tokens: readonly TermRow[]): Value[] {
+  const rows = tokens.flatMap((token) => splitTerms(token.terms).map((term) => ({ token, term })));
   return [
-    uuidArray(rows.map(({ place }) => place.tenant_id)),
+    uuidArray(rows.map(({ token }) => token.tenant_id)),
     byteaArray(rows.map(({ term }) => term)),
-    timestampArray(rows.map(({ place }) => place.created_at.getTime())),
-    uuidArray(rows.map(({ place }) => place.tie)),
+    timestampArray(rows.map(({ token }) => token.created_at.getTime())),
+    uuidArray(rows.map(({ token }) => token.tie)),
   ];
 }
 
-const INSERT_TERMS = bulkWrite<Place>(
+const INSERT_TERMS = bulkWrite<TermRow>(
   statement(
     'insert_token_terms',
     `INSERT INTO token_terms (tenant_id, term, created_at, tie)
@@ -205,12 +205,12 @@ const INSERT_TERMS = bulkWrite<Place>(
   termColumns,
 );
 
-export async function insertTerms(tx: TenantTx, places: readonly Place[]): Promise<void> {
-  const found = places.filter(({ terms }) => terms.length > 0);
+export async function insertTerms(tx: TenantTx, tokens: readonly TermRow[]): Promise<void> {
+  const found = tokens.filter(({ terms }) => terms.length > 0);
   if (found.length > 0) await tx.gather(INSERT_TERMS, found);
 }
 
-const DELETE_TERMS = bulkWrite<Place>(
+const DELETE_TERMS = bulkWrite<TermRow>(
   statement(
     'delete_token_terms',
     `DELETE FROM token_terms AS t USING unnest($1::uuid[], $2::bytea[], $3::timestamptz[], $4::uuid[])
@@ -222,8 +222,8 @@ const DELETE_TERMS = bulkWrite<Place>(
   termColumns,
 );
 
-export async function deleteTerms(tx: TenantTx, places: readonly Place[]): Promise<void> {
-  const found = places.filter(({ terms }) => terms.length > 0);
+export async function deleteTerms(tx: TenantTx, tokens: readonly TermRow[]): Promise<void> {
+  const found = tokens.filter(({ terms }) => terms.length > 0);
   if (found.length > 0) await tx.gather(DELETE_TERMS, found);
 }
 
@@ -331,9 +331,9 @@ const UPDATE_TOKEN = statement<{ id: string }>(
   'update_token',
   `UPDATE tokens AS u SET group_id = $3, modified_by = $4, modified_at = $5, expires_at = $6, cvc_expires_at = $7,
      fingerprint = $8, terms = $9, data_version = $10, sealed = $11, match_digest = coalesce($13, u.match_digest)
-   FROM (SELECT t.ctid AS place FROM (SELECT $1::uuid AS tenant_id, $2::text AS id) AS given
+   FROM (SELECT t.ctid AS token FROM (SELECT $1::uuid AS tenant_id, $2::text AS id) AS given
          CROSS JOIN LATERAL (SELECT t.ctid FROM tokens AS t WHERE ${BY_KEY} ORDER BY t.id LIMIT 1) AS t) AS found
-   WHERE u.tenant_id = $1 AND u.ctid = found.place AND u.data_version = $12 RETURNING u.id`,
+   WHERE u.tenant_id = $1 AND u.ctid = found.token AND u.data_version = $12 RETURNING u.id`,
 );
 
 /** A lock does not part changes that share a transaction; the version does. */
@@ -364,11 +364,11 @@ const DELETE_TOKENS: Bulk<BareRow, RowName, ReadonlySet<BareRow>> = {
   statement: statement(
     'delete_tokens',
     `DELETE FROM tokens AS d
-     USING (SELECT t.tenant_id, t.place, given.data_version
+     USING (SELECT t.tenant_id, t.token, given.data_version
             FROM unnest($1::uuid[], $2::text[], $3::int[]) AS given (tenant_id, id, data_version)
-            CROSS JOIN LATERAL (SELECT t.tenant_id, t.ctid AS place FROM tokens AS t
+            CROSS JOIN LATERAL (SELECT t.tenant_id, t.ctid AS token FROM tokens AS t
                                 WHERE ${BY_KEY} ORDER BY t.id LIMIT 1) AS t) AS found
-     WHERE d.tenant_id = found.tenant_id AND d.ctid = found.place AND d.data_version = found.data_version
+     WHERE d.tenant_id = found.tenant_id AND d.ctid = found.token AND d.data_version = found.data_version
      RETURNING d.tenant_id, d.id`,
   ),
   order: ORDER.write,

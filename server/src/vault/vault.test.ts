@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import type { Principal } from '../access/principal.js';
 import type { Rule, Transform } from '../access/rules.js';
-import type { Act } from '../audit/entry.js';
+import type { AuditContext } from '../audit/entry.js';
 import { AppError } from '../kernel/errors.js';
 import { newId } from '../kernel/ids.js';
 import type { Json } from '../kernel/json.js';
@@ -46,7 +46,7 @@ describe('using tokens for what the product does in somebody’s name', () => {
     transform,
     permissions: ['token:use'],
   });
-  const actOf = ({ actor }: Principal): Act => ({
+  const auditContextOf = ({ actor }: Principal): AuditContext => ({
     actor,
     atMs: Date.now(),
     sourceAddress: undefined,
@@ -55,9 +55,9 @@ describe('using tokens for what the product does in somebody’s name', () => {
 
   async function made(data: Json): Promise<string> {
     const maker = holding(['token:create']);
-    const act = actOf(maker);
-    const input = readNewToken({ data }, { path: '', nowMs: act.atMs }, {}) ?? assert.fail();
-    return (await vault.create(maker, act, input)).id;
+    const auditContext = auditContextOf(maker);
+    const input = readNewToken({ data }, { path: '', nowMs: auditContext.atMs }, {}) ?? assert.fail();
+    return (await vault.create(maker, auditContext, input)).id;
   }
   const entriesOf = async (id: string) => {
     const found = await app.db.owner.query<{ entry: string }>(
@@ -75,7 +75,7 @@ describe('using tokens for what the product does in somebody’s name', () => {
       const principal = holding(['token:use']);
       const used = await vault.use(
         principal,
-        actOf(principal),
+        auditContextOf(principal),
         { args: [`{{ ${id} | json: "$.number" }}`, 'as is'] },
         user,
       );
@@ -91,7 +91,7 @@ describe('using tokens for what the product does in somebody’s name', () => {
       id,
     ]);
     const principal = holding(['token:use']);
-    await vault.use(principal, actOf(principal), [`{{ ${id} }}`], 'proxy');
+    await vault.use(principal, auditContextOf(principal), [`{{ ${id} }}`], 'proxy');
     const active = await app.db.owner.query('SELECT FROM active_tokens WHERE tenant_id = $1 AND token_id = $2', [
       tenant.id,
       id,
@@ -103,7 +103,7 @@ describe('using tokens for what the product does in somebody’s name', () => {
     const id = await made('secret');
     const principal = holding(['token:read']);
     await assert.rejects(
-      vault.use(principal, actOf(principal), [`{{ ${id} }}`], 'reactor'),
+      vault.use(principal, auditContextOf(principal), [`{{ ${id} }}`], 'reactor'),
       refusedFor('access_denied'),
     );
     assert.deepEqual(await entriesOf(id), []);
@@ -112,9 +112,12 @@ describe('using tokens for what the product does in somebody’s name', () => {
   it('access_denied under a rule that redacts, and with token:use where only token:read would do', async () => {
     const id = await made('secret');
     const redacted = holding([], [ruleOf('redact')]);
-    await assert.rejects(vault.use(redacted, actOf(redacted), [`{{ ${id} }}`], 'proxy'), refusedFor('access_denied'));
+    await assert.rejects(
+      vault.use(redacted, auditContextOf(redacted), [`{{ ${id} }}`], 'proxy'),
+      refusedFor('access_denied'),
+    );
     const user = holding(['token:use']);
-    await assert.rejects(vault.detokenize(user, actOf(user), [`{{ ${id} }}`]), refusedFor('access_denied'));
+    await assert.rejects(vault.detokenize(user, auditContextOf(user), [`{{ ${id} }}`]), refusedFor('access_denied'));
     assert.deepEqual(await entriesOf(id), []);
   });
 
@@ -122,7 +125,7 @@ describe('using tokens for what the product does in somebody’s name', () => {
     const id = await made('there');
     const principal = holding(['token:use']);
     const body = [`{{ ${id} }}`, `{{ ${newId()} }}`];
-    await assert.rejects(vault.use(principal, actOf(principal), body, 'reactor'), refusedFor('unknown_token'));
+    await assert.rejects(vault.use(principal, auditContextOf(principal), body, 'reactor'), refusedFor('unknown_token'));
     assert.deepEqual(await entriesOf(id), []);
   });
 
@@ -134,12 +137,15 @@ describe('using tokens for what the product does in somebody’s name', () => {
       write: () => Promise.reject(new Error('the log is full')),
     };
     const deaf = testVault(app, { database });
-    await assert.rejects(deaf.use(principal, actOf(principal), [`{{ ${id} }}`], 'proxy'), /the log is full/);
+    await assert.rejects(deaf.use(principal, auditContextOf(principal), [`{{ ${id} }}`], 'proxy'), /the log is full/);
   });
 
   it('a token of another tenant is unknown', async () => {
     const id = await made('ours');
     const stranger = { ...holding(['token:use']), tenantId: (await app.makeTenant()).id };
-    await assert.rejects(vault.use(stranger, actOf(stranger), [`{{ ${id} }}`], 'reactor'), refusedFor('unknown_token'));
+    await assert.rejects(
+      vault.use(stranger, auditContextOf(stranger), [`{{ ${id} }}`], 'reactor'),
+      refusedFor('unknown_token'),
+    );
   });
 });

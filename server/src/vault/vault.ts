@@ -1,10 +1,10 @@
 import type { Principal } from '../access/principal.js';
-import type { Act } from '../audit/entry.js';
+import type { AuditContext } from '../audit/entry.js';
 import type { KeyStore } from '../crypto/key-store.js';
 import type { Expressions } from '../expressions/expressions.js';
 import type { Json } from '../kernel/json.js';
+import { createKeyedLock } from '../kernel/keyed-lock.js';
 import type { LargeWork } from '../kernel/large-work.js';
-import { createTurns } from '../kernel/turns.js';
 import type { Database } from '../storage/database.js';
 import { changeToken, deleteToken } from './change/change-token.js';
 import type { TokenPatch } from './change/token-patch.js';
@@ -35,14 +35,14 @@ import { detokenize } from './use/detokenize.js';
  * is decided about, by its containers and the rules of the principal (`access/decide.ts`), and the transform that grants the
  * call shapes what it gives: data, mask or nothing.
  *
- * Log. Each token that is touched has an entry, with the actor, time and address of the act. When a promise resolves, the
+ * Log. Each token that is touched has an entry, with the actor, time and address of the audit context. When a promise resolves, the
  * entries are durable, those of a change in the transaction of the change: nothing is handed over that is not in the log.
  * Tokens that are made, read, listed, found, matched or used count as active in their month by the same transaction.
  *
- * Answers. Where the act carries `keepAnswer` (an idempotency key), a change hands it the very value it resolves with, in
+ * Answers. Where the audit context carries `keepAnswer` (an idempotency key), a change hands it the very value it resolves with, in
  * its transaction. A token that goes, or comes to be seen by other rules, takes along what is kept of answers showing it.
  *
- * Memory. What is large waits for room, which the holder of the act has until its answer is out.
+ * Memory. What is large waits for room, which the holder of the audit context has until its answer is out.
  *
  * Throws `AppError`: `not_found` for an id that is unknown, deleted or expired, all alike; `access_denied` where no rule
  * grants the call on the token; `storage_unavailable` where a row was altered or the log cannot be written; `overloaded`
@@ -55,13 +55,13 @@ export interface Vault {
    * Log: "Token created", or "Token matched by deduplication" on the one found.
    * Throws `validation_failed`, `invalid_expression`, `token_id_conflict`.
    */
-  create(principal: Principal, act: Act, input: NewToken): Promise<TokenBody>;
+  create(principal: Principal, auditContext: AuditContext, input: NewToken): Promise<TokenBody>;
 
   /** The same for all tokens of a plan: all of them are made, in one transaction, or none. */
-  tokenize(principal: Principal, act: Act, plan: TokenizePlan): Promise<Json>;
+  tokenize(principal: Principal, auditContext: AuditContext, plan: TokenizePlan): Promise<Json>;
 
   /** One token. Takes token:read on one of its containers. Log: "Token retrieved". */
-  read(principal: Principal, act: Act, id: string): Promise<TokenBody>;
+  read(principal: Principal, auditContext: AuditContext, id: string): Promise<TokenBody>;
 
   /**
    * A page of the tokens on which the principal has token:read, for a search token:search; others are left out, also of the
@@ -69,7 +69,7 @@ export interface Vault {
    * pieces, all entries are durable before the first piece is made; what each token holds when its turn comes decides anew
    * whether the caller sees it. Throws `invalid_query`.
    */
-  list(principal: Principal, act: Act, wanted: Wanted, page: PageWanted): Promise<TokenPage>;
+  list(principal: Principal, auditContext: AuditContext, wanted: Wanted, page: PageWanted): Promise<TokenPage>;
 
   /**
    * Changes a token. Takes token:update on every container it is in and will be in; what would show the caller more than
@@ -78,10 +78,10 @@ export interface Vault {
    * deduplication"; "Token opened, request refused" where the caller's own expression failed on stored data.
    * Throws `validation_failed`, `invalid_expression`.
    */
-  change(principal: Principal, act: Act, id: string, patch: TokenPatch): Promise<TokenBody>;
+  change(principal: Principal, auditContext: AuditContext, id: string, patch: TokenPatch): Promise<TokenBody>;
 
   /** Erases a token for good. Takes token:delete on one of its containers. Log: "Token deleted". */
-  delete(principal: Principal, act: Act, id: string): Promise<void>;
+  delete(principal: Principal, auditContext: AuditContext, id: string): Promise<void>;
 
   /**
    * Any JSON with the values of the expressions in its strings, all of them or none. Takes token:read on one container of
@@ -89,14 +89,14 @@ export interface Vault {
    * refused" where an expression failed after they were opened.
    * Throws `invalid_expression`, `unknown_token`, `too_many_tokens`, `validation_failed`.
    */
-  detokenize(principal: Principal, act: Act, body: Json): Promise<Json>;
+  detokenize(principal: Principal, auditContext: AuditContext, body: Json): Promise<Json>;
 
   /**
    * The same for what the product itself does with the values in the principal's name: args of a reactor, body and headers
    * of a proxied request. Takes token:use, which a plain permission grants in the clear.
    * Log: "Token used in reactor" or "Token used in proxy" for each, durable before the plaintext is handed over.
    */
-  use(principal: Principal, act: Act, body: Json, user: TokenUser): Promise<Json>;
+  use(principal: Principal, auditContext: AuditContext, body: Json, user: TokenUser): Promise<Json>;
 
   /** Of a token the caller may know nothing of: for the log, not for an answer. Checks no right and logs nothing. */
   typeOf(tenantId: string, id: string, nowMs: number): Promise<TokenType | undefined>;
@@ -132,16 +132,16 @@ const USE: Readonly<Record<TokenUser, Purpose>> = {
 
 export function createVault(options: VaultOptions): Vault {
   const opener = createOpener(options);
-  const parts = { ...options, opener, combinations: createCombinations(options), inTurn: createTurns() };
+  const parts = { ...options, opener, combinations: createCombinations(options), inTurn: createKeyedLock() };
   return {
-    create: (principal, act, input) => createToken(parts, principal, act, input),
-    tokenize: (principal, act, plan) => tokenize(parts, principal, act, plan),
-    read: (principal, act, id) => readToken(parts, principal, act, id),
+    create: (principal, auditContext, input) => createToken(parts, principal, auditContext, input),
+    tokenize: (principal, auditContext, plan) => tokenize(parts, principal, auditContext, plan),
+    read: (principal, auditContext, id) => readToken(parts, principal, auditContext, id),
     list: createListTokens(parts),
-    change: (principal, act, id, patch) => changeToken(parts, principal, act, id, patch),
-    delete: (principal, act, id) => deleteToken(parts, principal, act, id),
-    detokenize: (principal, act, body) => detokenize(parts, principal, act, body, READ),
-    use: (principal, act, body, user) => detokenize(parts, principal, act, body, USE[user]),
+    change: (principal, auditContext, id, patch) => changeToken(parts, principal, auditContext, id, patch),
+    delete: (principal, auditContext, id) => deleteToken(parts, principal, auditContext, id),
+    detokenize: (principal, auditContext, body) => detokenize(parts, principal, auditContext, body, READ),
+    use: (principal, auditContext, body, user) => detokenize(parts, principal, auditContext, body, USE[user]),
     async typeOf(tenantId, id, nowMs) {
       const found = await opener.lookBriefly(tenantId, id, nowMs);
       return found && isTokenType(found.type) ? found.type : undefined;

@@ -5,7 +5,7 @@ import { IntegrityError } from '../../crypto/integrity-error.js';
 import { macOf } from '../../crypto/keyed-hash.js';
 import type { Keyring } from '../../crypto/keyring.js';
 import type { TenantKeys } from '../../crypto/tenant-keys.js';
-import type { AnswerPlace, KeptAnswer } from '../../kept-answers/kept-answer.js';
+import type { AnswerBinding, KeptAnswer } from '../../kept-answers/kept-answer.js';
 import { openAnswer, sealAnswer } from '../../kept-answers/kept-answer.js';
 import type { KeptRow } from '../../kept-answers/queries.js';
 import { FIND_KEPT_ANSWERS, findKept, insertKept } from '../../kept-answers/queries.js';
@@ -73,7 +73,7 @@ export function createRunOnce({ database, keyring, clock }: RunOnceOptions): Run
   }
 
   /** Nearly every key is a new one: looked for together with those of others, whoever sends many takes no connections. */
-  async function lookFor({ keys: { tenantId }, id }: AnswerPlace, nowMs: number): Promise<KeptRow | undefined> {
+  async function lookFor({ keys: { tenantId }, id }: AnswerBinding, nowMs: number): Promise<KeptRow | undefined> {
     const key = { tenantId, id };
     const found = (await database.find(tenantId, FIND_KEPT_ANSWERS, key)).get(key);
     if (found === undefined || found.expires_at.getTime() <= nowMs) return undefined;
@@ -81,7 +81,7 @@ export function createRunOnce({ database, keyring, clock }: RunOnceOptions): Run
     return sealed === null ? database.read(tenantId, (tx) => findKept(tx, id, nowMs)) : { status, sealed };
   }
 
-  async function find(place: AnswerPlace, { credential, rights }: KeyedRequest): Promise<KeptAnswer | undefined> {
+  async function find(place: AnswerBinding, { credential, rights }: KeyedRequest): Promise<KeptAnswer | undefined> {
     const nowMs = clock.nowMs();
     const row = await lookFor(place, nowMs);
     if (row === undefined) return undefined;
@@ -98,7 +98,7 @@ export function createRunOnce({ database, keyring, clock }: RunOnceOptions): Run
   }
 
   async function keep(
-    place: AnswerPlace,
+    place: AnswerBinding,
     request: KeyedRequest,
     tx: TenantTx,
     answer: KeptAnswer,
@@ -113,7 +113,7 @@ export function createRunOnce({ database, keyring, clock }: RunOnceOptions): Run
     if (!(await insertKept(tx, row, nowMs))) throw new AnswerTaken('the answer of another process is there already');
   }
 
-  async function runOrReplay(place: AnswerPlace, request: KeyedRequest, work: (keep: Keep) => Promise<void>) {
+  async function runOrReplay(place: AnswerBinding, request: KeyedRequest, work: (keep: Keep) => Promise<void>) {
     const earlier = await find(place, request);
     if (earlier) return earlier;
     try {
@@ -145,7 +145,7 @@ export function createRunOnce({ database, keyring, clock }: RunOnceOptions): Run
 }
 
 function sealedWithTerms(
-  place: AnswerPlace,
+  place: AnswerBinding,
   request: KeyedRequest,
   answer: KeptAnswer,
   shown: readonly Shown[],

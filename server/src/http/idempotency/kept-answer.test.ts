@@ -24,11 +24,11 @@ describe('what is kept of an answer', () => {
   /** A handler that keeps what it returns, in a transaction of its own. */
   const kept =
     (make: () => unknown) =>
-    ({ act }: Request): Promise<unknown> => {
+    ({ auditContext }: Request): Promise<unknown> => {
       runs += 1;
       return app.database.write(tenant.id, async (tx) => {
         const value = make();
-        await act.keepAnswer?.(tx, value);
+        await auditContext.keepAnswer?.(tx, value);
         return value;
       });
     };

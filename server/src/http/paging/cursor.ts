@@ -2,7 +2,7 @@ import type { KeyObject } from 'node:crypto';
 import { macEquals, macOf } from '../../crypto/keyed-hash.js';
 import { AppError } from '../../kernel/errors.js';
 
-/** A place in a list ordered newest first: after the row with this time and id. */
+/** A position in a list ordered newest first: after the row with this time and id. */
 export interface Position {
   readonly atMs: number;
   readonly id: string;

@@ -1,11 +1,11 @@
 import type { Principal } from '../../access/principal.js';
-import type { Act } from '../../audit/entry.js';
+import type { AuditContext } from '../../audit/entry.js';
 import type { Clock } from '../../kernel/clock.js';
 import { Secret } from '../../kernel/secret.js';
 import type { RequestContext } from '../transport/context.js';
 import type { Params, RouteRequest } from './route.js';
 
-/** A request as its handler sees it. A class, because the act and the key are made only for a handler that asks for them. */
+/** A request as its handler sees it. A class, because the audit context and the key are made only for a handler that asks for them. */
 export class Incoming implements RouteRequest<unknown, unknown, unknown> {
   readonly principal: Principal | undefined;
   readonly params: Params;
@@ -14,8 +14,8 @@ export class Incoming implements RouteRequest<unknown, unknown, unknown> {
   readonly body: unknown;
   readonly #context: RequestContext;
   readonly #clock: Clock;
-  readonly #keepAnswer: Act['keepAnswer'];
-  #act: Act | undefined;
+  readonly #keepAnswer: AuditContext['keepAnswer'];
+  #auditContext: AuditContext | undefined;
 
   constructor(
     context: RequestContext,
@@ -24,7 +24,7 @@ export class Incoming implements RouteRequest<unknown, unknown, unknown> {
     query: unknown,
     filters: unknown,
     body: unknown,
-    keepAnswer: Act['keepAnswer'],
+    keepAnswer: AuditContext['keepAnswer'],
   ) {
     this.#context = context;
     this.#clock = clock;
@@ -36,9 +36,9 @@ export class Incoming implements RouteRequest<unknown, unknown, unknown> {
     this.#keepAnswer = keepAnswer;
   }
 
-  get act(): Act {
-    this.#act ??= actOf(this.#context, this.#clock, this.#keepAnswer);
-    return this.#act;
+  get auditContext(): AuditContext {
+    this.#auditContext ??= auditContextOf(this.#context, this.#clock, this.#keepAnswer);
+    return this.#auditContext;
   }
 
   get apiKey(): Secret<string> {
@@ -46,7 +46,11 @@ export class Incoming implements RouteRequest<unknown, unknown, unknown> {
   }
 }
 
-export function actOf(context: RequestContext, clock: Clock, keepAnswer?: Act['keepAnswer']): Act {
+export function auditContextOf(
+  context: RequestContext,
+  clock: Clock,
+  keepAnswer?: AuditContext['keepAnswer'],
+): AuditContext {
   return {
     actor: context.principal?.actor,
     atMs: clock.nowMs(),

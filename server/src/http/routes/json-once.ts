@@ -1,6 +1,6 @@
 import { grantsDigest } from '../../access/grants.js';
 import type { Principal } from '../../access/principal.js';
-import type { Act } from '../../audit/entry.js';
+import type { AuditContext } from '../../audit/entry.js';
 import type { KeptAnswer } from '../../kept-answers/kept-answer.js';
 import { Secret } from '../../kernel/secret.js';
 import type { Keep, KeyedRequest } from '../idempotency/idempotency.js';
@@ -13,7 +13,7 @@ import type { RunnerOptions } from './runner.js';
 
 /** A request under an idempotency key, from its admission to its answer. */
 export interface Turn {
-  readonly keepAnswer: NonNullable<Act['keepAnswer']>;
+  readonly keepAnswer: NonNullable<AuditContext['keepAnswer']>;
   /** What was stored last: a change may run more than once. */
   kept: KeptAnswer | undefined;
 }

@@ -8,7 +8,7 @@ import type { Answerer } from './answer.js';
 import { createAnswerer } from './answer.js';
 import type { Identify } from './identify.js';
 import { createIdentify, isStillAllowed } from './identify.js';
-import { actOf, Incoming } from './incoming.js';
+import { auditContextOf, Incoming } from './incoming.js';
 import { createReceiveBody } from './json-body.js';
 import type { Turn } from './json-once.js';
 import { createEnterOnce } from './json-once.js';
@@ -62,8 +62,8 @@ function createAdmit(route: RouteRecord, { auditRequest, clock }: RunnerOptions,
       await enter(exchange, rawQuery, params);
     } catch (error) {
       if (error instanceof AppError && error.status === 403) {
-        const act = actOf(exchange.context, clock);
-        await audit({ route, params, principal, act, isDenied: true });
+        const auditContext = auditContextOf(exchange.context, clock);
+        await audit({ route, params, principal, auditContext, isDenied: true });
       }
       throw error;
     }
@@ -141,7 +141,7 @@ function createHandle(
     const result = route.handle(incoming);
     const { principal } = context;
     if (auditRequest && route.audit?.onRead && principal) {
-      const audited = { route, params, principal, act: incoming.act, isDenied: false };
+      const audited = { route, params, principal, auditContext: incoming.auditContext, isDenied: false };
       return Promise.resolve(result).then(async (value) => {
         await auditRequest(audited);
         await answer(exchange, value, turn);

@@ -40,8 +40,8 @@ async function entryOf(
     audit: { ...audit, onRead: TENANT_EVENTS.retrieved, onDenied: TENANT_EVENTS.denied },
     handle: () => undefined,
   });
-  const act = { actor: CALLER.actor, atMs: 0, sourceAddress: undefined, traceId: undefined };
-  await createRequestAudit(database)({ route, params: { id }, principal, act, isDenied });
+  const auditContext = { actor: CALLER.actor, atMs: 0, sourceAddress: undefined, traceId: undefined };
+  await createRequestAudit(database)({ route, params: { id }, principal, auditContext, isDenied });
   assert.equal(written.length, 1);
   return written[0];
 }

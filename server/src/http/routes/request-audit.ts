@@ -8,20 +8,23 @@ import type { AuditedRequest, AuditRequest } from './runner.js';
 /** Full auditing: reads and refusals get an entry of their own, durable before the answer goes out. */
 export function createRequestAudit(database: Pick<Database, 'write'>): AuditRequest {
   return async (request) => {
-    const { route, principal, act, isDenied } = request;
+    const { route, principal, auditContext, isDenied } = request;
     const event = isDenied ? route.audit?.onDenied : route.audit?.onRead;
     if (!event) return;
     const entityId = entityIdOf(request);
     const entityType = await entityTypeOf(request, entityId);
     const outcome = isDenied ? 'denied' : 'success';
     const entry = { event, entityId, ...(entityType && { entityType }), outcome } as const;
-    await database.write(principal.tenantId, (tx) => record(tx, act, entry));
+    await database.write(principal.tenantId, (tx) => record(tx, auditContext, entry));
   };
 }
 
 /** Asked whatever the request was refused for: a missing permission is known before anybody has looked at the row. */
-async function entityTypeOf({ route, principal, act }: AuditedRequest, id: string): Promise<EntityType | undefined> {
-  return id === NO_ENTITY ? undefined : route.audit?.entityTypeOf?.(principal.tenantId, id, act.atMs);
+async function entityTypeOf(
+  { route, principal, auditContext }: AuditedRequest,
+  id: string,
+): Promise<EntityType | undefined> {
+  return id === NO_ENTITY ? undefined : route.audit?.entityTypeOf?.(principal.tenantId, id, auditContext.atMs);
 }
 
 const ENTITY_ID_LENGTH_MAX = 400;

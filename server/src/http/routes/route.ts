@@ -2,7 +2,7 @@ import type { Static, TSchema } from 'typebox';
 import type { Requirement } from '../../access/authorize.js';
 import type { Admits, Principal, PrincipalOf } from '../../access/principal.js';
 import type { EntityType } from '../../audit/entity-types.js';
-import type { Act } from '../../audit/entry.js';
+import type { AuditContext } from '../../audit/entry.js';
 import type { LogEvent } from '../../audit/events.js';
 import type { ErrorCode, FieldErrors } from '../../kernel/errors.js';
 import type { Secret } from '../../kernel/secret.js';
@@ -31,7 +31,7 @@ export interface RouteCommon {
 export interface RouteRequest<Query, Body, Filters, Caller = Principal | undefined> {
   /** Undefined exactly where the route admits anyone. */
   readonly principal: Caller;
-  readonly act: Act;
+  readonly auditContext: AuditContext;
   readonly params: Params;
   readonly query: Query;
   /** What the record's `readQuery` made of the query string. */

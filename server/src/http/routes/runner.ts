@@ -1,7 +1,7 @@
 import type { Authenticate } from '../../access/authenticate.js';
 import type { PortalCookieReader } from '../../access/portal-cookie-reader.js';
 import type { Principal } from '../../access/principal.js';
-import type { Act } from '../../audit/entry.js';
+import type { AuditContext } from '../../audit/entry.js';
 import type { Clock } from '../../kernel/clock.js';
 import type { AppError } from '../../kernel/errors.js';
 import type { LargeWork } from '../../kernel/large-work.js';
@@ -40,7 +40,7 @@ export interface AuditedRequest {
   readonly route: Pick<RouteRecord, 'audit'>;
   readonly params: Params;
   readonly principal: Principal;
-  readonly act: Act;
+  readonly auditContext: AuditContext;
   readonly isDenied: boolean;
 }
 

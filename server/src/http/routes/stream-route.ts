@@ -1,12 +1,12 @@
 import type { Admits, Principal, PrincipalOf } from '../../access/principal.js';
-import type { Act } from '../../audit/entry.js';
+import type { AuditContext } from '../../audit/entry.js';
 import type { Method, Params, RouteAudit, RouteCommon } from './route.js';
 
 /** A request as the handler of a stream sees it. Nothing of its body was read yet. */
 export interface StreamRequest<Caller = Principal | undefined> {
   /** Undefined where the route admits anyone, or where it takes requests without a key and there was none. */
   readonly principal: Caller;
-  readonly act: Act;
+  readonly auditContext: AuditContext;
   /** HEAD too: its answer has a head alone. */
   readonly method: string;
   /** With `*`, the rest of the path as it was sent, where the route's path ends so. */

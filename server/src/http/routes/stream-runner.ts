@@ -6,7 +6,7 @@ import type { Exchange, Responder } from '../transport/respond.js';
 import { bodyPieces } from '../transport/stream-body.js';
 import { whenAborted } from '../transport/write-pieces.js';
 import { createIdentify, isStillAllowed } from './identify.js';
-import { actOf } from './incoming.js';
+import { auditContextOf } from './incoming.js';
 import type { Params } from './route.js';
 import type { RouteRunner, RunnerOptions } from './runner.js';
 import type { StreamAnswer, StreamRequest, StreamRoute } from './stream-route.js';
@@ -39,7 +39,7 @@ export function streamRunner(route: StreamRoute, options: RunnerOptions, respond
     try {
       const asked: StreamRequest = {
         principal: context.principal,
-        act: actOf(context, options.clock),
+        auditContext: auditContextOf(context, options.clock),
         method: request.method ?? 'GET',
         params,
         rawQuery,
@@ -72,8 +72,8 @@ export function streamRunner(route: StreamRoute, options: RunnerOptions, respond
       await admit(exchange, rawQuery, params, principal);
     } catch (error) {
       if (error instanceof AppError && error.status === 403 && options.auditRequest && route.audit) {
-        const act = actOf(exchange.context, options.clock);
-        await options.auditRequest({ route, params, principal, act, isDenied: true });
+        const auditContext = auditContextOf(exchange.context, options.clock);
+        await options.auditRequest({ route, params, principal, auditContext, isDenied: true });
       }
       throw error;
     }

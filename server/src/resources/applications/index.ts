@@ -1,19 +1,19 @@
 import { SECOND_MS } from '../../jobs/job-record.js';
 import type { Slice } from '../slice.js';
+import type { ChangesOptions } from './definition/changes.js';
 import { APPLICATION_EVENTS, SESSION_END_EVENTS } from './events.js';
 import { sweepAccess } from './expiry/sweep.js';
-import type { ChangesOptions } from './making/changes.js';
 import { applicationRoutes } from './routes.js';
 import { createApplications } from './service.js';
 import { APPLICATION_TABLES } from './tables.js';
 
+export type { AccessHooks, SecurityStory } from './definition/changes.js';
+export type { CreatedApplication, NewApplication } from './definition/create.js';
+export { createApplication } from './definition/create.js';
+export { checkTimedRights } from './definition/definition.js';
 export { SESSION_END_EVENTS } from './events.js';
 export { expireApplications } from './expiry/sweep.js';
 export { createKeyUses, writeKeyUses } from './keys/uses.js';
-export type { AccessHooks, SecurityStory } from './making/changes.js';
-export type { CreatedApplication, NewApplication } from './making/create.js';
-export { createApplication } from './making/create.js';
-export { checkTimedRights } from './making/definition.js';
 export { ExpiresAtInput, Pagination, PermissionNames, RuleBody, RuleInputs } from './schema.js';
 
 export const applications: Slice<ChangesOptions> = {

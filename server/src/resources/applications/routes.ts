@@ -40,7 +40,7 @@ function collectionRoutes(applications: Applications): RouteRecord[] {
       status: 200,
       response: ApplicationList,
       audit: { ...all, onRead: APPLICATION_EVENTS.listed },
-      handle: ({ principal, act, query }) => applications.list(principal.tenantId, query, act.atMs),
+      handle: ({ principal, auditContext, query }) => applications.list(principal.tenantId, query, auditContext.atMs),
     }),
     defineRoute({
       ...base,
@@ -57,7 +57,7 @@ function collectionRoutes(applications: Applications): RouteRecord[] {
       location: locationOf,
       secretFields: ['key'],
       audit: all,
-      handle: ({ principal, act, body }) => applications.create(principal.tenantId, act, body),
+      handle: ({ principal, auditContext, body }) => applications.create(principal.tenantId, auditContext, body),
     }),
     defineRoute({
       ...base,
@@ -71,7 +71,8 @@ function collectionRoutes(applications: Applications): RouteRecord[] {
       response: ShownApplication,
       failures: ['wrong_application_type'],
       audit: { ...all, entityId: 'application', onRead: APPLICATION_EVENTS.retrieved },
-      handle: ({ principal, act }) => applications.get(principal.tenantId, principal.applicationId, act.atMs),
+      handle: ({ principal, auditContext }) =>
+        applications.get(principal.tenantId, principal.applicationId, auditContext.atMs),
     }),
   ];
 }
@@ -90,7 +91,8 @@ function singleRoutes(applications: Applications): RouteRecord[] {
       status: 200,
       response: ShownApplication,
       audit: { ...one, onRead: APPLICATION_EVENTS.retrieved },
-      handle: ({ principal, act, params }) => applications.get(principal.tenantId, params.id, act.atMs),
+      handle: ({ principal, auditContext, params }) =>
+        applications.get(principal.tenantId, params.id, auditContext.atMs),
     }),
     defineRoute({
       ...base,
@@ -106,7 +108,8 @@ function singleRoutes(applications: Applications): RouteRecord[] {
       status: 200,
       response: ShownApplication,
       audit: one,
-      handle: ({ principal, act, params, body }) => applications.update(principal.tenantId, act, params.id, body),
+      handle: ({ principal, auditContext, params, body }) =>
+        applications.update(principal.tenantId, auditContext, params.id, body),
     }),
     defineRoute({
       ...base,
@@ -118,7 +121,7 @@ function singleRoutes(applications: Applications): RouteRecord[] {
       description: 'Ends its keys and the sessions it created or authorized, at once.',
       status: 204,
       audit: one,
-      handle: ({ principal, act, params }) => applications.delete(principal.tenantId, act, params.id),
+      handle: ({ principal, auditContext, params }) => applications.delete(principal.tenantId, auditContext, params.id),
     }),
   ];
 }

@@ -1,22 +1,22 @@
 import { generateApiKey } from '../../access/api-key.js';
 import { rulesText } from '../../access/grants.js';
 import type { ApplicationType } from '../../access/permissions.js';
-import type { Act } from '../../audit/entry.js';
+import type { AuditContext } from '../../audit/entry.js';
 import type { SystemKeys } from '../../crypto/system-keys.js';
 import { validationFailed } from '../../kernel/errors.js';
 import { isUuid } from '../../kernel/ids.js';
 import { announce } from '../../storage/changes.js';
 import type { TenantTx } from '../../storage/scope.js';
+import { applicationBodyOf, shownApplicationOf } from './definition/body.js';
+import type { Changes, ChangesOptions, Outcome } from './definition/changes.js';
+import { conclude, createChanges, idOf, noSuchApplication, shownRights } from './definition/changes.js';
+import { sealed, storeApplication, storeKey } from './definition/create.js';
+import { checkTimedRights } from './definition/definition.js';
 import { APPLICATION_EVENTS } from './events.js';
 import { endSessionsOfApplication } from './keys/end.js';
 import { listApiKeys } from './keys/queries.js';
 import type { KeyCalls } from './keys/service.js';
 import { createKeyCalls } from './keys/service.js';
-import { applicationBodyOf, shownApplicationOf } from './making/body.js';
-import type { Changes, ChangesOptions, Outcome } from './making/changes.js';
-import { conclude, createChanges, idOf, noSuchApplication, shownRights } from './making/changes.js';
-import { sealed, storeApplication, storeKey } from './making/create.js';
-import { checkTimedRights } from './making/definition.js';
 import type { ListedApplicationRow, NamedKeyRow } from './queries.js';
 import {
   countApplications,
@@ -36,11 +36,16 @@ import type {
 } from './schema.js';
 
 export interface Applications {
-  create(tenantId: string, act: Act, input: ApplicationCreate): Promise<ApplicationWithKeyBody>;
+  create(tenantId: string, auditContext: AuditContext, input: ApplicationCreate): Promise<ApplicationWithKeyBody>;
   list(tenantId: string, query: ApplicationsQuery, nowMs: number): Promise<ApplicationList>;
   get(tenantId: string, id: string | undefined, nowMs: number): Promise<ShownApplication>;
-  update(tenantId: string, act: Act, id: string | undefined, input: ApplicationUpdate): Promise<ShownApplication>;
-  delete(tenantId: string, act: Act, id: string | undefined): Promise<void>;
+  update(
+    tenantId: string,
+    auditContext: AuditContext,
+    id: string | undefined,
+    input: ApplicationUpdate,
+  ): Promise<ShownApplication>;
+  delete(tenantId: string, auditContext: AuditContext, id: string | undefined): Promise<void>;
   readonly keys: KeyCalls;
 }
 
@@ -90,17 +95,17 @@ function readsOf({ database }: ChangesOptions, changes: Changes): Pick<Applicati
 function changesOf(options: ChangesOptions, changes: Changes): Pick<Applications, 'create' | 'update' | 'delete'> {
   const { database, systemKeys } = options;
   return {
-    async create(tenantId, act, input) {
+    async create(tenantId, auditContext, input) {
       const { name, type, create_key: withKey = true } = input;
-      const checked = checkTimedRights(type, input, { nowMs: act.atMs });
+      const checked = checkTimedRights(type, input, { nowMs: auditContext.atMs });
       if ('errors' in checked) throw validationFailed(checked.errors);
       const created = await database.write(tenantId, async (tx) => {
-        const row = await storeApplication(tx, systemKeys, act, { name, type, ...checked.rights });
+        const row = await storeApplication(tx, systemKeys, auditContext, { name, type, ...checked.rights });
         const key = withKey ? generateApiKey(type) : undefined;
-        if (key) await storeKey(tx, systemKeys, act, row.id, key);
+        if (key) await storeKey(tx, systemKeys, auditContext, row.id, key);
         await announce(tx, { kind: 'access', tenantId });
         const body = { ...applicationBodyOf(row), ...(key && { key: key.reveal() }) };
-        await act.keepAnswer?.(tx, body);
+        await auditContext.keepAnswer?.(tx, body);
         return { row, body };
       });
       options.forgetAccess(tenantId);
@@ -111,26 +116,28 @@ function changesOf(options: ChangesOptions, changes: Changes): Pick<Applications
         applicationId: row.id,
         after: shownRights(row),
       } as const;
-      options.onSecurity(story, act);
+      options.onSecurity(story, auditContext);
       return body;
     },
 
-    async update(tenantId, act, given, input) {
-      const forAnyType = checkTimedRights(input.type, input, { nowMs: act.atMs });
+    async update(tenantId, auditContext, given, input) {
+      const forAnyType = checkTimedRights(input.type, input, { nowMs: auditContext.atMs });
       if ('errors' in forAnyType) throw validationFailed(forAnyType.errors);
       const id = idOf(given);
-      return changes.run(tenantId, id, act, (tx) => replaceDefinition(tx, systemKeys, changes, act, id, input));
+      return changes.run(tenantId, id, auditContext, (tx) =>
+        replaceDefinition(tx, systemKeys, changes, auditContext, id, input),
+      );
     },
 
-    async delete(tenantId, act, given) {
+    async delete(tenantId, auditContext, given) {
       const id = idOf(given);
       const remove = () =>
-        changes.run<boolean>(tenantId, id, act, async (tx) => {
-          const row = await lockApplicationById(tx, id, act.atMs);
+        changes.run<boolean>(tenantId, id, auditContext, async (tx) => {
+          const row = await lockApplicationById(tx, id, auditContext.atMs);
           if (!row) return noSuchApplication();
-          if (!(await endSessionsOfApplication(tx, act, id)).isAll) return { body: false };
+          if (!(await endSessionsOfApplication(tx, auditContext, id)).isAll) return { body: false };
           await deleteApplications(tx, [id]);
-          await conclude(tx, act, APPLICATION_EVENTS.deleted, id, undefined);
+          await conclude(tx, auditContext, APPLICATION_EVENTS.deleted, id, undefined);
           return { body: true, story: { event: APPLICATION_EVENTS.deleted, applicationId: id } };
         });
       // Each session has its entry. So many at a time that nobody who shares the transaction waits long.
@@ -143,18 +150,18 @@ async function replaceDefinition(
   tx: TenantTx,
   systemKeys: SystemKeys,
   changes: Changes,
-  act: Act,
+  auditContext: AuditContext,
   id: string,
   input: ApplicationUpdate,
 ): Promise<Outcome<ShownApplication>> {
-  const found = await lockApplicationById(tx, id, act.atMs);
+  const found = await lockApplicationById(tx, id, auditContext.atMs);
   if (!found) return noSuchApplication();
   const old = changes.verify(found);
   const type = old.type as ApplicationType; // The column takes no other value.
   if (input.type !== undefined && input.type !== type) {
     return validationFailed({ type: ['cannot be changed; make another Application'] });
   }
-  const checked = checkTimedRights(type, input, { nowMs: act.atMs });
+  const checked = checkTimedRights(type, input, { nowMs: auditContext.atMs });
   if ('errors' in checked) return validationFailed(checked.errors);
   const { permissions, rules, expiresAt } = checked.rights;
   const row = sealed(systemKeys, {
@@ -163,12 +170,12 @@ async function replaceDefinition(
     permissions,
     rules: rulesText(rules),
     expires_at: expiresAt,
-    modified_by: act.actor?.id ?? null,
-    modified_at: new Date(act.atMs),
+    modified_by: auditContext.actor?.id ?? null,
+    modified_at: new Date(auditContext.atMs),
   });
-  const [keys] = await Promise.all([listApiKeys(tx, id, act.atMs), updateApplication(tx, row)]);
+  const [keys] = await Promise.all([listApiKeys(tx, id, auditContext.atMs), updateApplication(tx, row)]);
   const body = shownApplicationOf(row, keys);
-  await conclude(tx, act, APPLICATION_EVENTS.updated, id, body);
+  await conclude(tx, auditContext, APPLICATION_EVENTS.updated, id, body);
   const isChanged = !row.mac.equals(old.mac);
   const story = { event: APPLICATION_EVENTS.updated, before: shownRights(old), after: shownRights(row) } as const;
   return { body, ...(isChanged && { story: { ...story, applicationId: id } }) };

@@ -12,8 +12,8 @@ export const APPLICATION_TABLES = [
     name: 'applications',
     fate: 'with its tenant',
     macs: {
-      async verify(tx, rowMacKey, place, limit) {
-        const page = await listApplicationMacs(tx, place || FIRST_ID, limit);
+      async verify(tx, rowMacKey, position, limit) {
+        const page = await listApplicationMacs(tx, position || FIRST_ID, limit);
         const { tenantId } = tx;
         const isSound = ({ mac, expires_at: expiresAt, ...row }: (typeof page)[number]) =>
           isRightsMacValid(rowMacKey, { ...row, tenantId, expiresAt }, mac);
@@ -26,8 +26,8 @@ export const APPLICATION_TABLES = [
     fate: 'with its tenant',
     refersTo: ['applications'],
     macs: {
-      async verify(tx, rowMacKey, place, limit) {
-        const page = await listApiKeyMacs(tx, place, limit);
+      async verify(tx, rowMacKey, position, limit) {
+        const page = await listApiKeyMacs(tx, position, limit);
         const { tenantId } = tx;
         const isSound = ({
           mac,

@@ -26,7 +26,7 @@ export function logRoutes(logs: Logs): RouteRecord[] {
       query: LogsQuery,
       response: LogList,
       failures: ['invalid_cursor'],
-      handle: ({ principal, act, query }) => logs.list(principal.tenantId, query, act.atMs),
+      handle: ({ principal, auditContext, query }) => logs.list(principal.tenantId, query, auditContext.atMs),
     }),
     defineRoute({
       ...base,

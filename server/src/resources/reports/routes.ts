@@ -18,7 +18,7 @@ export function reportRoutes(reports: Reports): RouteRecord[] {
       status: 200,
       response: UsageReport,
       audit: { entityId: 'tenant', onDenied: REPORT_EVENTS.denied },
-      handle: ({ principal, act }) => reports.usage(principal.tenantId, act),
+      handle: ({ principal, auditContext }) => reports.usage(principal.tenantId, auditContext),
     }),
   ];
 }

@@ -1,4 +1,4 @@
-import type { Act } from '../../audit/entry.js';
+import type { AuditContext } from '../../audit/entry.js';
 import { formatDate } from '../../kernel/dates.js';
 import type { Database } from '../../storage/database.js';
 import { findUsage } from '../../vault/index.js';
@@ -6,7 +6,7 @@ import { findIncludedTokens } from './queries.js';
 import type { UsageReport } from './schema.js';
 
 export interface Reports {
-  usage(tenantId: string, act: Act): Promise<UsageReport>;
+  usage(tenantId: string, auditContext: AuditContext): Promise<UsageReport>;
 }
 
 export interface ReportsOptions {
@@ -20,9 +20,9 @@ const ALWAYS_SHOWN = ['token', 'bank', 'card'] as const;
 
 export function createReports(options: ReportsOptions): Reports {
   return {
-    async usage(tenantId, act) {
+    async usage(tenantId, auditContext) {
       const [{ counts, active }, included] = await options.database.readPage(tenantId, (tx) =>
-        Promise.all([findUsage(tx, act.atMs), findIncludedTokens(tx)]),
+        Promise.all([findUsage(tx, auditContext.atMs), findIncludedTokens(tx)]),
       );
       const metrics: UsageReport['token_report']['metrics_by_type'] = {};
       for (const type of ALWAYS_SHOWN) metrics[type] = { count: 0 };

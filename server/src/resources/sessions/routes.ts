@@ -45,7 +45,7 @@ export function sessionRoutes(sessions: Sessions): RouteRecord[] {
       response: SessionBody,
       secretFields: ['session_key', 'nonce'],
       failures: ['wrong_application_type'],
-      handle: ({ principal, act }) => sessions.create(principal, act),
+      handle: ({ principal, auditContext }) => sessions.create(principal, auditContext),
     }),
     defineRoute({
       ...post,
@@ -58,7 +58,7 @@ export function sessionRoutes(sessions: Sessions): RouteRecord[] {
       example: AUTHORIZE_EXAMPLE,
       status: 200,
       failures: ['wrong_application_type', 'not_found', 'session_already_authorized'],
-      handle: ({ principal, act, body }) => sessions.authorize(principal, act, body),
+      handle: ({ principal, auditContext, body }) => sessions.authorize(principal, auditContext, body),
     }),
     defineRoute({
       ...base,
@@ -71,7 +71,7 @@ export function sessionRoutes(sessions: Sessions): RouteRecord[] {
       status: 204,
       failures: ['wrong_application_type'],
       audit: { entityId: { param: 'id' }, onDenied: SESSION_EVENTS.denied },
-      handle: ({ principal, act, params }) => sessions.end(principal, act, params.id ?? ''),
+      handle: ({ principal, auditContext, params }) => sessions.end(principal, auditContext, params.id ?? ''),
     }),
   ];
 }

@@ -3,7 +3,7 @@ import type { IntegrityStory } from '../../access/credential.js';
 import { NO_RULES, rulesText } from '../../access/grants.js';
 import type { Application } from '../../access/principal.js';
 import { isSessionMacValid, sessionMac } from '../../access/row-macs.js';
-import type { Act } from '../../audit/entry.js';
+import type { AuditContext } from '../../audit/entry.js';
 import { record } from '../../audit/record.js';
 import { hashApiKey } from '../../crypto/keyed-hash.js';
 import type { SystemKeys } from '../../crypto/system-keys.js';
@@ -29,11 +29,11 @@ export interface SessionsOptions {
 
 export interface Sessions {
   /** A session without rights, for the caller to have authorized soon. */
-  create(principal: Application, act: Act): Promise<SessionBody>;
+  create(principal: Application, auditContext: AuditContext): Promise<SessionBody>;
   /** Gives the session of a nonce its rights, once. */
-  authorize(principal: Application, act: Act, input: SessionAuthorize): Promise<void>;
+  authorize(principal: Application, auditContext: AuditContext, input: SessionAuthorize): Promise<void>;
   /** Ends a session that the caller's Application created or authorized. */
-  end(principal: Application, act: Act, id: string): Promise<void>;
+  end(principal: Application, auditContext: AuditContext, id: string): Promise<void>;
 }
 
 const NEW_SESSION_MS = 180_000;
@@ -42,17 +42,17 @@ const AHEAD_MAX_MS = 24 * 3_600_000;
 export function createSessions(options: SessionsOptions): Sessions {
   const { database, systemKeys } = options;
   return {
-    create: ({ tenantId, applicationId }, act) =>
-      database.write(tenantId, (tx) => storeSession(tx, systemKeys, act, applicationId)),
+    create: ({ tenantId, applicationId }, auditContext) =>
+      database.write(tenantId, (tx) => storeSession(tx, systemKeys, auditContext, applicationId)),
 
-    async authorize({ tenantId, applicationId, keyId }, act, input) {
-      const checked = checkTimedRights('session', input, { nowMs: act.atMs, aheadMaxMs: AHEAD_MAX_MS });
+    async authorize({ tenantId, applicationId, keyId }, auditContext, input) {
+      const checked = checkTimedRights('session', input, { nowMs: auditContext.atMs, aheadMaxMs: AHEAD_MAX_MS });
       if ('errors' in checked) throw validationFailed(checked.errors);
       const { permissions, rules, expiresAt } = checked.rights;
       const nonceHash = nonceHashOf(systemKeys, input.nonce);
       // A refusal is handed back, not thrown: others share the transaction.
       const refusal = await database.write(tenantId, async (tx) => {
-        const session = await findSessionByNonce(tx, nonceHash, act.atMs);
+        const session = await findSessionByNonce(tx, nonceHash, auditContext.atMs);
         if (!session) return unknownNonce();
         verify(options, tenantId, session);
         if (session.authorized_by !== null) return alreadyAuthorized();
@@ -65,20 +65,20 @@ export function createSessions(options: SessionsOptions): Sessions {
           expires_at: expiresAt ?? session.expires_at,
         });
         if (!(await authorizeSession(tx, row))) return alreadyAuthorized();
-        await record(tx, act, { event: SESSION_EVENTS.authorized, entityId: row.id, outcome: 'success' });
-        await act.keepAnswer?.(tx, undefined);
+        await record(tx, auditContext, { event: SESSION_EVENTS.authorized, entityId: row.id, outcome: 'success' });
+        await auditContext.keepAnswer?.(tx, undefined);
         return undefined;
       });
       if (refusal) throw refusal;
     },
 
-    async end({ tenantId, applicationId }, act, given) {
+    async end({ tenantId, applicationId }, auditContext, given) {
       if (!isUuid(given)) throw noSuchSession();
       const id = given.toLowerCase();
       // Nobody can say of a change that failed whether its commit went through: then, too, nothing is remembered.
       let isRemembered = true;
       try {
-        const ended = await database.write(tenantId, (tx) => endSession(tx, act, id, applicationId));
+        const ended = await database.write(tenantId, (tx) => endSession(tx, auditContext, id, applicationId));
         // One without rights is remembered nowhere.
         isRemembered = ended !== undefined && ended.authorized_by !== null;
         if (!ended) throw noSuchSession();
@@ -92,7 +92,7 @@ export function createSessions(options: SessionsOptions): Sessions {
 async function storeSession(
   tx: TenantTx,
   systemKeys: SystemKeys,
-  act: Act,
+  auditContext: AuditContext,
   applicationId: string,
 ): Promise<SessionBody> {
   const [key, nonce] = [generateApiKey('session'), generateNonce()];
@@ -105,25 +105,30 @@ async function storeSession(
     authorized_key: null,
     permissions: [],
     rules: NO_RULES,
-    expires_at: new Date(act.atMs + NEW_SESSION_MS),
+    expires_at: new Date(auditContext.atMs + NEW_SESSION_MS),
   });
-  await insertSession(tx, row, act.atMs);
-  await record(tx, act, { event: SESSION_EVENTS.created, entityId: row.id, outcome: 'success' });
+  await insertSession(tx, row, auditContext.atMs);
+  await record(tx, auditContext, { event: SESSION_EVENTS.created, entityId: row.id, outcome: 'success' });
   const body = {
     id: row.id,
     session_key: key.reveal(),
     nonce: nonce.reveal(),
     expires_at: formatDate(row.expires_at.getTime()),
   };
-  await act.keepAnswer?.(tx, body);
+  await auditContext.keepAnswer?.(tx, body);
   return body;
 }
 
-async function endSession(tx: TenantTx, act: Act, id: string, applicationId: string): ReturnType<typeof deleteSession> {
-  const ended = await deleteSession(tx, id, applicationId, act.atMs);
+async function endSession(
+  tx: TenantTx,
+  auditContext: AuditContext,
+  id: string,
+  applicationId: string,
+): ReturnType<typeof deleteSession> {
+  const ended = await deleteSession(tx, id, applicationId, auditContext.atMs);
   if (!ended) return undefined;
   await Promise.all([
-    record(tx, act, { event: SESSION_END_EVENTS.ended, entityId: id, outcome: 'success' }),
+    record(tx, auditContext, { event: SESSION_END_EVENTS.ended, entityId: id, outcome: 'success' }),
     // Not for one without rights: whoever has a public key would empty the memory of every process with it.
     ended.authorized_by !== null && announce(tx, { kind: 'access', tenantId: tx.tenantId }),
   ]);

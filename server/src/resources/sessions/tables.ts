@@ -14,8 +14,8 @@ export const SESSION_TABLES = [
     fate: 'with its tenant',
     refersTo: ['applications'],
     macs: {
-      async verify(tx, rowMacKey, place, limit) {
-        const page = await listSessionMacs(tx, place || FIRST_ID, limit);
+      async verify(tx, rowMacKey, position, limit) {
+        const page = await listSessionMacs(tx, position || FIRST_ID, limit);
         const isSound = (row: SessionMacRow) => isSessionMacValid(rowMacKey, sessionOf(tx, row), row.mac);
         return stepOf(page, limit, idOf, page.filter((row) => !isSound(row)).map(idOf));
       },

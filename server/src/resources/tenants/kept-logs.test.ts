@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { operatorAct } from '../../audit/entry.js';
+import { operatorContext } from '../../audit/entry.js';
 import { ensureLogPartitions } from '../../audit/partitions.js';
 import type { KeyStore } from '../../crypto/key-store.js';
 import { openKeyStore } from '../../crypto/key-store.js';
@@ -51,7 +51,7 @@ describe('the log of a deleted tenant', () => {
     const id = newId();
     const keyMaker = await keyStore.keyMaker();
     const owner = { name: 'T', ownerId: newId(), isNewOwner: true };
-    await database.write(id, (tx) => createTenant(tx, keyMaker, operatorAct(systemClock.nowMs()), owner));
+    await database.write(id, (tx) => createTenant(tx, keyMaker, operatorContext(systemClock.nowMs()), owner));
     await insertManyLogs(db.owner, id, entries);
     await db.owner.query('UPDATE tenants SET deleted_at = $2 WHERE id = $1', [id, new Date(deletedAtMs)]);
     await purgeUntilDone(deletedAtMs + HOUR_MS);

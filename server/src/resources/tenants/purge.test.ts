@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import pg from 'pg';
-import { operatorAct } from '../../audit/entry.js';
+import { operatorContext } from '../../audit/entry.js';
 import { ensureLogPartitions } from '../../audit/partitions.js';
 import { record } from '../../audit/record.js';
 import { openKeyStore } from '../../crypto/key-store.js';
@@ -39,14 +39,14 @@ describe('the purge of deleted tenants', () => {
     database = createDatabase({ target: db.target, clock: systemClock });
     const { keyStore } = await openKeyStore(database, { value: generateRootKey(), isProduction: false });
     await ensureLogPartitions(database, NOW_MS);
-    const act = operatorAct(NOW_MS);
+    const auditContext = operatorContext(NOW_MS);
     makeTenant = async () => {
       const id = newId();
       const keyMaker = await keyStore.keyMaker();
       await database.write(id, async (tx) => {
-        await createTenant(tx, keyMaker, act, { name: 'T', ownerId: newId(), isNewOwner: true });
+        await createTenant(tx, keyMaker, auditContext, { name: 'T', ownerId: newId(), isNewOwner: true });
         const rights = { name: 'A', type: 'management', permissions: ['tenant:read'] } as const;
-        for (let made = 0; made < 3; made += 1) await createApplication(tx, keyStore.systemKeys, act, rights);
+        for (let made = 0; made < 3; made += 1) await createApplication(tx, keyStore.systemKeys, auditContext, rights);
       });
       await fill(id);
       return id;
@@ -234,7 +234,7 @@ describe('the purge of deleted tenants', () => {
     assert.deepEqual((await census(doomed)).tenants, 1, 'a tombstone stays for what comes late');
     const late = { event: TENANT_EVENTS.retrieved, entityId: doomed, outcome: 'success' } as const;
     // To refuse the write would be as good.
-    await database.write(doomed, (tx) => record(tx, operatorAct(NOW_MS), late)).catch(() => {});
+    await database.write(doomed, (tx) => record(tx, operatorContext(NOW_MS), late)).catch(() => {});
     await purgeAll(database);
     assert.equal(total(await census(doomed)), 0);
   });
@@ -247,12 +247,12 @@ describe('the purge of deleted tenants', () => {
     });
     after(() => client.end());
 
-    async function asPurge<T>(scope: string, act: () => Promise<T>): Promise<T> {
+    async function asPurge<T>(scope: string, auditContext: () => Promise<T>): Promise<T> {
       await client.query('BEGIN');
       try {
         await client.query('SET LOCAL ROLE strongroom_purge');
         await client.query(`SELECT set_config('strongroom.tenants', $1, true)`, [scope]);
-        return await act();
+        return await auditContext();
       } finally {
         await client.query('ROLLBACK');
       }

@@ -46,7 +46,7 @@ export function tenantRoutes(tenants: Tenants): RouteRecord[] {
       status: 200,
       response: TenantBody,
       audit: { entityId: 'tenant', onDenied: TENANT_EVENTS.denied },
-      handle: ({ principal, act, body }) => tenants.update(principal.tenantId, act, body),
+      handle: ({ principal, auditContext, body }) => tenants.update(principal.tenantId, auditContext, body),
     }),
     defineRoute({
       ...base,
@@ -57,7 +57,7 @@ export function tenantRoutes(tenants: Tenants): RouteRecord[] {
       description: 'Destroys its keys and revokes every credential at once; rows are removed in the background.',
       status: 204,
       audit: { entityId: 'tenant', onDenied: TENANT_EVENTS.denied },
-      handle: ({ principal, act }) => tenants.delete(principal.tenantId, act),
+      handle: ({ principal, auditContext }) => tenants.delete(principal.tenantId, auditContext),
     }),
   ];
 }

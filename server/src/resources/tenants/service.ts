@@ -1,4 +1,4 @@
-import type { Act } from '../../audit/entry.js';
+import type { AuditContext } from '../../audit/entry.js';
 import { record } from '../../audit/record.js';
 import type { KeyMaker, KeyStore } from '../../crypto/key-store.js';
 import { formatDate } from '../../kernel/dates.js';
@@ -20,13 +20,13 @@ export interface TenantsOptions {
   readonly memory: Memory<TenantBody>;
   /** Drops what this process remembers of a deleted tenant's credentials, before the answer goes out. */
   readonly forgetAccess: (tenantId: string) => void;
-  readonly onDeleted: (tenantId: string, act: Act) => void;
+  readonly onDeleted: (tenantId: string, auditContext: AuditContext) => void;
 }
 
 export interface Tenants {
   get(tenantId: string): TenantBody | Promise<TenantBody>;
-  update(tenantId: string, act: Act, update: TenantUpdate): Promise<TenantBody>;
-  delete(tenantId: string, act: Act): Promise<void>;
+  update(tenantId: string, auditContext: AuditContext, update: TenantUpdate): Promise<TenantBody>;
+  delete(tenantId: string, auditContext: AuditContext): Promise<void>;
 }
 
 export interface NewTenant {
@@ -50,23 +50,23 @@ export function createTenants(options: TenantsOptions): Tenants {
       return known instanceof Promise ? known.then(present) : known;
     },
 
-    async update(tenantId, act, update) {
+    async update(tenantId, auditContext, update) {
       const settings = update.settings ?? {};
       const updated = await database.write(tenantId, async (tx) => {
         const row = await updateTenant(tx, {
           name: update.name,
           fingerprintTokens: flagOf(settings.fingerprint_tokens),
           deduplicateTokens: flagOf(settings.deduplicate_tokens),
-          modifiedBy: act.actor?.id,
-          modifiedAtMs: act.atMs,
+          modifiedBy: auditContext.actor?.id,
+          modifiedAtMs: auditContext.atMs,
         });
         if (!row) throw gone();
         const event = row.are_settings_changed ? TENANT_EVENTS.settings_updated : TENANT_EVENTS.updated;
         const body = bodyOf(row);
         await Promise.all([
-          record(tx, act, { event, entityId: tenantId, outcome: 'success' }),
+          record(tx, auditContext, { event, entityId: tenantId, outcome: 'success' }),
           announce(tx, { kind: 'tenant', tenantId }),
-          act.keepAnswer?.(tx, body),
+          auditContext.keepAnswer?.(tx, body),
         ]);
         return body;
       });
@@ -74,16 +74,16 @@ export function createTenants(options: TenantsOptions): Tenants {
       return updated;
     },
 
-    async delete(tenantId, act) {
+    async delete(tenantId, auditContext) {
       await database.write(tenantId, async (tx) => {
-        if (!(await markTenantDeleted(tx, act.atMs))) throw gone();
+        if (!(await markTenantDeleted(tx, auditContext.atMs))) throw gone();
         // The keys go in the same transaction: whatever is still stored cannot be read from here on.
         await Promise.all([keyStore.destroyTenantKeys(tx), announce(tx, { kind: 'access', tenantId })]);
       });
       memory.forgetTenant(tenantId);
       keyStore.keyring.evict(tenantId);
       options.forgetAccess(tenantId);
-      options.onDeleted(tenantId, act);
+      options.onDeleted(tenantId, auditContext);
     },
   };
 }
@@ -102,12 +102,17 @@ function settingsIn({ settings }: TenantBody): TokenSettings {
 }
 
 /** Makes a tenant with its keys, inside the caller's transaction. */
-export async function createTenant(tx: TenantTx, keyMaker: KeyMaker, act: Act, tenant: NewTenant): Promise<void> {
-  if (tenant.isNewOwner) await insertUser(tx, tenant.ownerId, act.atMs);
-  const createdBy = act.actor?.type === 'user' ? act.actor.id : null;
-  await insertTenant(tx, { ownerId: tenant.ownerId, name: tenant.name, createdBy, atMs: act.atMs });
-  await keyMaker.createTenantKeys(tx, act.atMs);
-  await record(tx, act, { event: TENANT_EVENTS.created, entityId: tx.tenantId, outcome: 'success' });
+export async function createTenant(
+  tx: TenantTx,
+  keyMaker: KeyMaker,
+  auditContext: AuditContext,
+  tenant: NewTenant,
+): Promise<void> {
+  if (tenant.isNewOwner) await insertUser(tx, tenant.ownerId, auditContext.atMs);
+  const createdBy = auditContext.actor?.type === 'user' ? auditContext.actor.id : null;
+  await insertTenant(tx, { ownerId: tenant.ownerId, name: tenant.name, createdBy, atMs: auditContext.atMs });
+  await keyMaker.createTenantKeys(tx, auditContext.atMs);
+  await record(tx, auditContext, { event: TENANT_EVENTS.created, entityId: tx.tenantId, outcome: 'success' });
 }
 
 /** The key is good but its tenant went away between the two looks: to the caller it never existed. */

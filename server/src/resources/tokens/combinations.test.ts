@@ -122,8 +122,8 @@ describe('combinations of type and containers', () => {
         row: { group_id: crypto.randomUUID() },
         content: { type: 'token', containers: [...containers, `/${n}/`] },
       })) as never;
-    const act = { atMs: vault.clock.nowMs() } as never;
-    await Promise.allSettled((await processes).map((each, n) => each.admit(principal, act, tokens(n))));
+    const auditContext = { atMs: vault.clock.nowMs() } as never;
+    await Promise.allSettled((await processes).map((each, n) => each.admit(principal, auditContext, tokens(n))));
     const { strangers } = await counted(shared);
     assert.ok(strangers >= 1_000 && strangers <= 1_000 + 2 * 10, String(strangers));
   });

@@ -49,7 +49,7 @@ function singleRoutes(tokens: Tokens): RouteRecord[] {
       response: TokenBody,
       location: ({ id }) => `/tokens/${encodeURIComponent(id)}`,
       failures: ['validation_failed', 'invalid_expression', 'access_denied', 'token_id_conflict'],
-      handle: ({ principal, act, body }) => tokens.create(principal, act, body),
+      handle: ({ principal, auditContext, body }) => tokens.create(principal, auditContext, body),
     }),
     defineRoute({
       ...TAG,
@@ -65,7 +65,7 @@ function singleRoutes(tokens: Tokens): RouteRecord[] {
       status: 200,
       response: TokenBody,
       failures: ['access_denied'],
-      handle: ({ principal, act, params }) => tokens.get(principal, act, params.id ?? ''),
+      handle: ({ principal, auditContext, params }) => tokens.get(principal, auditContext, params.id ?? ''),
     }),
     defineRoute({
       ...TAG,
@@ -83,7 +83,8 @@ function singleRoutes(tokens: Tokens): RouteRecord[] {
       status: 200,
       response: TokenBody,
       failures: ['validation_failed', 'invalid_expression', 'access_denied'],
-      handle: ({ principal, act, params, body }) => tokens.update(principal, act, params.id ?? '', body),
+      handle: ({ principal, auditContext, params, body }) =>
+        tokens.update(principal, auditContext, params.id ?? '', body),
     }),
     defineRoute({
       ...TAG,
@@ -97,7 +98,7 @@ function singleRoutes(tokens: Tokens): RouteRecord[] {
       description: 'It is gone at once and for good.',
       status: 204,
       failures: ['access_denied'],
-      handle: ({ principal, act, params }) => tokens.delete(principal, act, params.id ?? ''),
+      handle: ({ principal, auditContext, params }) => tokens.delete(principal, auditContext, params.id ?? ''),
     }),
   ];
 }
@@ -131,8 +132,8 @@ function listRoutes(tokens: Tokens): RouteRecord[] {
       describes: { query: ListFiltersDocument },
       status: 200,
       response: TokenList,
-      handle: ({ principal, act, query, filters: { fingerprint: _, ...filters } }) =>
-        tokens.listNumbered(principal, act, { by: 'filters', filters }, query),
+      handle: ({ principal, auditContext, query, filters: { fingerprint: _, ...filters } }) =>
+        tokens.listNumbered(principal, auditContext, { by: 'filters', filters }, query),
     }),
     defineRoute({
       ...list,
@@ -147,8 +148,8 @@ function listRoutes(tokens: Tokens): RouteRecord[] {
       status: 200,
       response: TokenListV2,
       failures: ['invalid_cursor'],
-      handle: ({ principal, act, query, filters }) =>
-        tokens.listFollowing(principal, act, { by: 'filters', filters }, query),
+      handle: ({ principal, auditContext, query, filters }) =>
+        tokens.listFollowing(principal, auditContext, { by: 'filters', filters }, query),
     }),
     defineRoute({
       ...search,
@@ -161,8 +162,8 @@ function listRoutes(tokens: Tokens): RouteRecord[] {
       status: 200,
       response: TokenList,
       failures: ['invalid_query'],
-      handle: ({ principal, act, body }) =>
-        tokens.listNumbered(principal, act, { by: 'query', query: body.query ?? '' }, body),
+      handle: ({ principal, auditContext, body }) =>
+        tokens.listNumbered(principal, auditContext, { by: 'query', query: body.query ?? '' }, body),
     }),
     defineRoute({
       ...search,
@@ -175,8 +176,8 @@ function listRoutes(tokens: Tokens): RouteRecord[] {
       status: 200,
       response: TokenListV2,
       failures: ['invalid_query', 'invalid_cursor'],
-      handle: ({ principal, act, body }) =>
-        tokens.listFollowing(principal, act, { by: 'query', query: body.query ?? '' }, body),
+      handle: ({ principal, auditContext, body }) =>
+        tokens.listFollowing(principal, auditContext, { by: 'query', query: body.query ?? '' }, body),
     }),
   ];
 }
@@ -195,7 +196,7 @@ function bodyRoutes(tokens: Tokens): RouteRecord[] {
       describes: { body: ref('TokenizeValue'), components: TOKENIZE_COMPONENTS, rules: TOKENIZE_RULES },
       example: examples.TOKENIZE,
       failures: ['validation_failed', 'invalid_expression', 'too_many_tokens', 'access_denied', 'token_id_conflict'],
-      handle: ({ principal, act, body }) => tokens.tokenize(principal, act, body),
+      handle: ({ principal, auditContext, body }) => tokens.tokenize(principal, auditContext, body),
     }),
     defineRoute({
       ...base,
@@ -209,7 +210,7 @@ function bodyRoutes(tokens: Tokens): RouteRecord[] {
       describes: { body: ref('JsonValue'), components: JSON_COMPONENTS, rules: DETOKENIZE_RULES },
       example: examples.DETOKENIZE,
       failures: ['invalid_expression', 'unknown_token', 'too_many_tokens', 'access_denied'],
-      handle: ({ principal, act, body }) => tokens.detokenize(principal, act, body),
+      handle: ({ principal, auditContext, body }) => tokens.detokenize(principal, auditContext, body),
     }),
   ];
 }

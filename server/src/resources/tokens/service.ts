@@ -1,5 +1,5 @@
 import type { Principal } from '../../access/principal.js';
-import type { Act } from '../../audit/entry.js';
+import type { AuditContext } from '../../audit/entry.js';
 import type { CursorScope, Cursors } from '../../http/paging/cursor.js';
 import type { CursorPagination, OffsetPagination } from '../../http/paging/pages.js';
 import { cursorPage, offsetPage, PAGE_SIZE_DEFAULT, pageAsked } from '../../http/paging/pages.js';
@@ -29,23 +29,23 @@ export type Wanted =
 type List<Pagination> = { readonly pagination: Pagination; readonly data: TokenBody[] } | PiecewiseList;
 
 export interface Tokens {
-  create(principal: Principal, act: Act, body: unknown): Promise<TokenBody>;
-  get(principal: Principal, act: Act, id: string): Promise<TokenBody>;
-  update(principal: Principal, act: Act, id: string, body: unknown): Promise<TokenBody>;
-  delete(principal: Principal, act: Act, id: string): Promise<void>;
-  tokenize(principal: Principal, act: Act, body: unknown): Promise<Json>;
-  detokenize(principal: Principal, act: Act, body: unknown): Promise<Json>;
+  create(principal: Principal, auditContext: AuditContext, body: unknown): Promise<TokenBody>;
+  get(principal: Principal, auditContext: AuditContext, id: string): Promise<TokenBody>;
+  update(principal: Principal, auditContext: AuditContext, id: string, body: unknown): Promise<TokenBody>;
+  delete(principal: Principal, auditContext: AuditContext, id: string): Promise<void>;
+  tokenize(principal: Principal, auditContext: AuditContext, body: unknown): Promise<Json>;
+  detokenize(principal: Principal, auditContext: AuditContext, body: unknown): Promise<Json>;
   /** A page by its number, with the exact total. */
   listNumbered(
     principal: Principal,
-    act: Act,
+    auditContext: AuditContext,
     wanted: Wanted,
     asked: { readonly page?: number; readonly size?: number },
   ): Promise<List<OffsetPagination>>;
   /** A page by cursor; containers include what is below them. */
   listFollowing(
     principal: Principal,
-    act: Act,
+    auditContext: AuditContext,
     wanted: Wanted,
     asked: { readonly start?: string; readonly size?: number },
   ): Promise<List<CursorPagination>>;
@@ -55,56 +55,53 @@ export interface Tokens {
 /** Reads what a request asks for, has the vault do it, and puts pages into their envelope. */
 export function createTokens({ vault, cursors, tokensPerRequestMax }: TokensOptions): Tokens {
   return {
-    create: (principal, act, body) =>
+    create: (principal, auditContext, body) =>
       vault.create(
         principal,
-        act,
-        checked((errors) => readNewToken(body, { path: '', nowMs: act.atMs }, errors)),
+        auditContext,
+        checked((errors) => readNewToken(body, { path: '', nowMs: auditContext.atMs }, errors)),
       ),
     get: vault.read,
-    update: (principal, act, id, body) =>
+    update: (principal, auditContext, id, body) =>
       vault.change(
         principal,
-        act,
+        auditContext,
         id,
-        checked((errors) => readTokenPatch(body, { path: '', nowMs: act.atMs }, errors)),
+        checked((errors) => readTokenPatch(body, { path: '', nowMs: auditContext.atMs }, errors)),
       ),
     delete: vault.delete,
     typeOf: vault.typeOf,
 
-    tokenize(principal, act, body) {
+    tokenize(principal, auditContext, body) {
       const plan = checked((errors) => {
         // The body came out of the parser, so it is JSON.
-        const read = readTokenizeBody(body as Json, { path: '', nowMs: act.atMs }, errors, tokensPerRequestMax);
+        const read = readTokenizeBody(
+          body as Json,
+          { path: '', nowMs: auditContext.atMs },
+          errors,
+          tokensPerRequestMax,
+        );
         if (read.isTooMany) throw tooManyTokens(tokensPerRequestMax);
         return read;
       });
-      return vault.tokenize(principal, act, plan);
+      return vault.tokenize(principal, auditContext, plan);
     },
-    detokenize: (principal, act, body) => vault.detokenize(principal, act, body as Json),
+    detokenize: (principal, auditContext, body) => vault.detokenize(principal, auditContext, body as Json),
 
-    async listNumbered(principal, act, wanted, asked) {
+    async listNumbered(principal, auditContext, wanted, asked) {
       const { page, size, offset } = pageAsked(asked);
-      const found = await vault.list(
-        principal,
-        act,
-        { ...wanted, includesChildren: false },
-        { by: 'offset', offset, limit: size },
-      );
+      const range = { by: 'offset', offset, limit: size } as const;
+      const found = await vault.list(principal, auditContext, { ...wanted, includesChildren: false }, range);
       return listOf(offsetPage({ total: found.total, page, size }), found);
     },
 
-    async listFollowing(principal, act, wanted, asked) {
+    async listFollowing(principal, auditContext, wanted, asked) {
       const limit = asked.size ?? PAGE_SIZE_DEFAULT;
       const scope = scopeOf(principal, wanted);
       const position = asked.start === undefined ? undefined : cursors.open(scope, asked.start);
       const after = position && { createdAtMs: position.atMs, tie: position.id };
-      const found = await vault.list(
-        principal,
-        act,
-        { ...wanted, includesChildren: true },
-        { by: 'position', after, limit },
-      );
+      const range = { by: 'position', after, limit } as const;
+      const found = await vault.list(principal, auditContext, { ...wanted, includesChildren: true }, range);
       const next = found.next && cursors.seal(scope, { atMs: found.next.createdAtMs, id: found.next.tie });
       return listOf(cursorPage(limit, next), found);
     },

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { operatorAct } from '../../audit/entry.js';
+import { operatorContext } from '../../audit/entry.js';
 import type { KeyStore } from '../../crypto/key-store.js';
 import { createBudget } from '../../expressions/budget.js';
 import type { Expressions } from '../../expressions/expressions.js';
@@ -116,7 +116,7 @@ async function preparationOf(options: BringInOptions, opener: Opener): Promise<P
   const keys = await opener.keysOf(tenantId);
   return {
     tenantId,
-    act: operatorAct(clock.nowMs()),
+    auditContext: operatorContext(clock.nowMs()),
     keys,
     settings,
     expressions,
@@ -137,9 +137,9 @@ interface Sorted {
 async function sortOut(tx: TenantTx, opener: Opener, tokens: readonly ImportedToken[]): Promise<Sorted> {
   const sorted: Sorted = { fresh: [], present: [], conflicting: [] };
   if (tokens.length === 0) return sorted;
-  const places = tokens.map(({ row }) => ({ tenantId: tx.tenantId, id: row.id }));
-  const found = await tx.gather(FIND_TOKENS, places);
-  const rows = places.map((place) => found.get(place)).filter((row) => row !== undefined);
+  const keys = tokens.map(({ row }) => ({ tenantId: tx.tenantId, id: row.id }));
+  const found = await tx.gather(FIND_TOKENS, keys);
+  const rows = keys.map((key) => found.get(key)).filter((row) => row !== undefined);
   const isTaken = new Set(rows.map(({ id }) => id));
   const whole = await findWholeTokens(tx, [...isTaken]);
   const there = new Map((await opener.openIntact(tx.tenantId, whole)).map((token) => [token.row.id, token]));

@@ -1,4 +1,4 @@
-import { operatorAct } from '../../audit/entry.js';
+import { operatorContext } from '../../audit/entry.js';
 import type { KeyStore } from '../../crypto/key-store.js';
 import type { Clock } from '../../kernel/clock.js';
 import type { Json } from '../../kernel/json.js';
@@ -73,8 +73,8 @@ export function createTakeOut({ database, keyring, clock, tenantId }: TakeOutOpt
       if (last === undefined) return undefined;
       const opened = await opener.openIntact(tenantId, rows);
       if (opened.length > 0) {
-        const act = operatorAct(nowMs);
-        await database.write(tenantId, (tx) => recordTouched(tx, act, TOKEN_EVENTS.retrieved, opened));
+        const auditContext = operatorContext(nowMs);
+        await database.write(tenantId, (tx) => recordTouched(tx, auditContext, TOKEN_EVENTS.retrieved, opened));
       }
       const intact = new Set(opened.map(({ row }) => row.id));
       return {

@@ -2,7 +2,7 @@ import type { FieldErrors } from '../../kernel/errors.js';
 import type { Faults } from '../../kernel/field-faults.js';
 import { addFault, faultsUnder } from '../../kernel/field-faults.js';
 import type { Json } from '../../kernel/json.js';
-import { containerOf } from '../make/place.js';
+import { containerOf } from '../make/containers.js';
 import type { Privacy, TokenContent } from '../stored/content.js';
 import { TOKEN_TYPE_CATALOGUE } from '../types/catalogue.js';
 import { isTooMuchMetadata, mergeMetadata, TOO_MANY_ENTRIES } from './merge-metadata.js';

@@ -1,11 +1,11 @@
 import { decide, decideAll } from '../../access/decide.js';
 import type { Principal } from '../../access/principal.js';
 import type { Transform } from '../../access/rules.js';
-import type { Act } from '../../audit/entry.js';
+import type { AuditContext } from '../../audit/entry.js';
 import { createBudget } from '../../expressions/budget.js';
 import type { FieldErrors } from '../../kernel/errors.js';
 import { validationFailed } from '../../kernel/errors.js';
-import type { InTurn } from '../../kernel/turns.js';
+import type { KeyedLock } from '../../kernel/keyed-lock.js';
 import type { TenantTx } from '../../storage/scope.js';
 import { beforeWriting } from '../../storage/unwritten.js';
 import { TOKEN_EVENTS } from '../events.js';
@@ -30,13 +30,13 @@ import { mergeChange, refuseTooLarge, workOutChange } from './update.js';
 
 export interface ChangeOptions extends MakeOptions {
   /** Changes of one token wait for each other here, not in a transaction that others share. */
-  readonly inTurn: InTurn;
+  readonly inTurn: KeyedLock;
 }
 
 /** One request to change a token, with what it needs however often it is tried. */
 interface Asked {
   readonly principal: Principal;
-  readonly act: Act;
+  readonly auditContext: AuditContext;
   readonly id: string;
   readonly patch: TokenPatch;
   readonly common: Preparation;
@@ -53,37 +53,42 @@ interface Applied extends ChangedToken {
 export async function changeToken(
   options: ChangeOptions,
   principal: Principal,
-  act: Act,
+  auditContext: AuditContext,
   id: string,
   patch: TokenPatch,
 ): Promise<TokenBody> {
   const { database, opener, combinations } = options;
   // Tried first outside the change, so that a refusal does not undo a batch others are in.
-  const seen = known(await opener.find(principal.tenantId, id, act));
-  const common = await prepareFor(options, principal, act);
-  const refusals = createRefusals(database, act);
-  const asked: Asked = { principal, act, id, patch, common, refusals };
+  const seen = known(await opener.find(principal.tenantId, id, auditContext));
+  const common = await prepareFor(options, principal, auditContext);
+  const refusals = createRefusals(database, auditContext);
+  const asked: Asked = { principal, auditContext, id, patch, common, refusals };
   try {
     const { token } = apply(options, asked, seen);
     const groupId = token.row.group_id;
-    if (groupId !== seen.row.group_id) await combinations.admit(principal, act, [token]);
+    if (groupId !== seen.row.group_id) await combinations.admit(principal, auditContext, [token]);
     return await alone(options, principal, id, (tx) => write(options, asked, groupId, tx));
   } catch (error) {
     throw await refusals.logged([seen], error);
   }
 }
 
-export async function deleteToken(options: ChangeOptions, principal: Principal, act: Act, id: string): Promise<void> {
+export async function deleteToken(
+  options: ChangeOptions,
+  principal: Principal,
+  auditContext: AuditContext,
+  id: string,
+): Promise<void> {
   const { opener } = options;
   const allow = (token: OpenRow) => {
     granted(decide(principal, 'token:delete', subjectOf(token)));
     return token;
   };
-  allow(known(await opener.find(principal.tenantId, id, act)));
+  allow(known(await opener.find(principal.tenantId, id, auditContext)));
   await alone(options, principal, id, async (tx) => {
-    const locked = await opener.lock(tx, id, act.atMs);
+    const locked = await opener.lock(tx, id, auditContext.atMs);
     const token = beforeWriting(() => allow(known(locked)));
-    await removeTokens(tx, act, [token], TOKEN_EVENTS.deleted);
+    await removeTokens(tx, auditContext, [token], TOKEN_EVENTS.deleted);
   });
 }
 
@@ -98,9 +103,9 @@ function alone<T>(
 
 /** Works out the change of the token as it is now, or throws what stands against it. */
 function apply(options: ChangeOptions, asked: Asked, current: OpenRow): Applied {
-  const { principal, act, id, patch, common, refusals } = asked;
+  const { principal, auditContext, id, patch, common, refusals } = asked;
   granted(decideAll(principal, 'token:update', subjectOf(current)));
-  const { before, after, faults } = mergeChange(current, patch, act.atMs);
+  const { before, after, faults } = mergeChange(current, patch, auditContext.atMs);
   const containers = [...before.containers, ...after.containers];
   const transform = granted(decideAll(principal, 'token:update', { id, containers }));
   refuseProbing(principal, { id, before, after }, patch);
@@ -111,32 +116,40 @@ function apply(options: ChangeOptions, asked: Asked, current: OpenRow): Applied 
   const preparation = { ...common, budget: createBudget() };
   const changed = refusals.noting(() => workOutChange(preparation, current, after, patch));
   refusing(() => refuseTooLarge(current, changed.token));
-  return { ...changed, current, transform, present: createPresent(options, () => preparation.budget, act) };
+  return { ...changed, current, transform, present: createPresent(options, () => preparation.budget, auditContext) };
 }
 
 /** `admitted` is the combination of type and containers that was let in for what was seen before the transaction. */
 async function write(options: ChangeOptions, asked: Asked, admitted: string, tx: TenantTx): Promise<TokenBody> {
-  const { principal, act, id } = asked;
-  const locked = await options.opener.lock(tx, id, act.atMs);
+  const { principal, auditContext, id } = asked;
+  const locked = await options.opener.lock(tx, id, auditContext.atMs);
   const { current, token, isToBeClaimed, transform, present } = beforeWriting(() =>
     apply(options, asked, known(locked)),
   );
-  const match = isToBeClaimed && !isStranger(principal) ? await matchOf(options.opener, tx, act, token) : undefined;
+  const match =
+    isToBeClaimed && !isStranger(principal) ? await matchOf(options.opener, tx, auditContext, token) : undefined;
   // Changed meanwhile, so that it goes elsewhere than what was asked for: one of the few that privacy stands for.
   if (token.row.group_id !== admitted) await letIn(tx, [combinationOf(token)], isStranger(principal));
   // Of both: that the addressed one led there tells the caller something about it.
-  if (match) await recordTouched(tx, act, TOKEN_EVENTS.matched, [match, current]);
-  else await writeChange(tx, act, current, token, TOKEN_EVENTS.updated);
-  const answer = match ? presentMatch(principal, present, match, act.atMs) : present.body(token, transform, act.atMs);
-  await act.keepAnswer?.(tx, answer, shownIn([answer]));
+  if (match) await recordTouched(tx, auditContext, TOKEN_EVENTS.matched, [match, current]);
+  else await writeChange(tx, auditContext, current, token, TOKEN_EVENTS.updated);
+  const answer = match
+    ? presentMatch(principal, present, match, auditContext.atMs)
+    : present.body(token, transform, auditContext.atMs);
+  await auditContext.keepAnswer?.(tx, answer, shownIn([answer]));
   return answer;
 }
 
 /** The other token that stands for the fingerprint this one is about to get; undefined when it stands for itself. */
-async function matchOf(opener: Opener, tx: TenantTx, act: Act, token: OpenRow): Promise<OpenRow | undefined> {
+async function matchOf(
+  opener: Opener,
+  tx: TenantTx,
+  auditContext: AuditContext,
+  token: OpenRow,
+): Promise<OpenRow | undefined> {
   const { id } = token.row;
-  const claim = claimOf(token, id, act.atMs);
-  const lock = (held: string) => opener.lock(tx, held, act.atMs);
+  const claim = claimOf(token, id, auditContext.atMs);
+  const lock = (held: string) => opener.lock(tx, held, auditContext.atMs);
   const holder = claim && (await holderOf(tx, token, claim, lock));
   return holder === undefined || holder === id ? undefined : lock(holder);
 }

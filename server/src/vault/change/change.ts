@@ -1,4 +1,4 @@
-import type { Act, Outcome } from '../../audit/entry.js';
+import type { AuditContext, Outcome } from '../../audit/entry.js';
 import type { LogEvent } from '../../audit/events.js';
 import { recordAll } from '../../audit/record.js';
 import { emptyAnswersShowing } from '../../kept-answers/queries.js';
@@ -28,26 +28,26 @@ export function placed(row: BareRow & Partial<Pick<GroupedRow, 'containers'>>): 
 /** Writes entries about tokens and counts them as active in this month. */
 export async function recordTouched(
   tx: TenantTx,
-  act: Act,
+  auditContext: AuditContext,
   event: LogEvent,
   tokens: readonly PlacedToken[],
 ): Promise<void> {
   await Promise.all([
-    recordTokens(tx, act, event, tokens),
-    countUsage(tx, act, { differences: [], active: tokens.map(activeOf) }),
+    recordTokens(tx, auditContext, event, tokens),
+    countUsage(tx, auditContext, { differences: [], active: tokens.map(activeOf) }),
   ]);
 }
 
 export function recordTokens(
   tx: TenantTx,
-  act: Act,
+  auditContext: AuditContext,
   event: LogEvent,
   tokens: readonly PlacedToken[],
   outcome: Outcome = 'success',
 ): Promise<void> {
   return recordAll(
     tx,
-    act,
+    auditContext,
     tokens.map(({ row, content }) => ({ event, entityId: row.id, entityType: content.type, outcome })),
   );
 }
@@ -59,7 +59,7 @@ function activeOf({ row }: PlacedToken): ActiveToken {
 /** Puts the changed token in place of the old one, with everything that hangs on it. */
 export async function writeChange(
   tx: TenantTx,
-  act: Act,
+  auditContext: AuditContext,
   before: OpenRow,
   after: OpenRow,
   event: LogEvent,
@@ -73,8 +73,9 @@ export async function writeChange(
     hasNewTerms && insertTerms(tx, [after.row]),
     hasNewPrint && releaseClaim(tx, before.row),
     !hasNewPrint && !standsForSame(before, after) && releaseClaim(tx, before.row, claimScopeOf(after.row)),
-    hasMoved && countUsage(tx, act, { differences: [differenceOf(before, -1), differenceOf(after, 1)], active: [] }),
-    recordTokens(tx, act, event, [after]),
+    hasMoved &&
+      countUsage(tx, auditContext, { differences: [differenceOf(before, -1), differenceOf(after, 1)], active: [] }),
+    recordTokens(tx, auditContext, event, [after]),
     isSeenOtherwise(before, after) && emptyAnswersShowing(tx, [before.row.tie]),
   ]);
 }
@@ -82,7 +83,7 @@ export async function writeChange(
 /** Takes tokens away, with everything that hangs on them. */
 export async function removeTokens(
   tx: TenantTx,
-  act: Act,
+  auditContext: AuditContext,
   tokens: readonly PlacedToken[],
   event: LogEvent,
 ): Promise<void> {
@@ -91,8 +92,8 @@ export async function removeTokens(
     deleteTokens(tx, rows),
     deleteTerms(tx, rows),
     ...rows.map((row) => releaseClaim(tx, row)),
-    countUsage(tx, act, { differences: tokens.map((token) => differenceOf(token, -1)), active: [] }),
-    recordTokens(tx, act, event, tokens),
+    countUsage(tx, auditContext, { differences: tokens.map((token) => differenceOf(token, -1)), active: [] }),
+    recordTokens(tx, auditContext, event, tokens),
     emptyAnswersShowing(
       tx,
       rows.map(({ tie }) => tie),

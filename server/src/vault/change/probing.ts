@@ -26,13 +26,13 @@ export interface Change {
 export function refuseProbing(principal: Principal, { id, before, after }: Change, patch: TokenPatch): void {
   const isProbing =
     changesExpressions(before, after) && !(patch.data !== undefined && replaces(before.data, patch.data));
-  const place = { id, containers: before.containers };
+  const beforeKey = { id, containers: before.containers };
   const isMoved = groupIdOf(before.type, before.containers) !== groupIdOf(after.type, after.containers);
   if (!isProbing && !isMoved) return;
   // What strangers move anybody moves, among them who sees more in the other place.
   const isMovedUp =
-    isMoved && (isStranger(principal) || showsMore(principal, place, { id, containers: after.containers }));
-  if ((isProbing || isMovedUp) && !reveals(principal, place)) throw refusal();
+    isMoved && (isStranger(principal) || showsMore(principal, beforeKey, { id, containers: after.containers }));
+  if ((isProbing || isMovedUp) && !reveals(principal, beforeKey)) throw refusal();
 }
 
 /** One sentence for every reason: which of them it was would tell something about the stored data. */

@@ -1,6 +1,6 @@
 import type { Json } from '../../kernel/json.js';
 import type { JsonObject } from '../../kernel/json-object.js';
-import type { GivenPrivacy } from '../make/place.js';
+import type { GivenPrivacy } from '../make/containers.js';
 import type { TokenType } from '../types/names.js';
 import type { MetadataPatch } from './merge-metadata.js';
 

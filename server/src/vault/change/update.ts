@@ -49,7 +49,7 @@ export function workOutChange(
   changed: TokenContent,
   patch: TokenPatch,
 ): ChangedToken {
-  const { act, settings, keys } = preparation;
+  const { auditContext, settings, keys } = preparation;
   const isDeduplicated = isDeduplicating(preparation, patch.deduplicate, changed.containers);
   const isFingerprinted =
     isDeduplicated ||
@@ -57,23 +57,23 @@ export function workOutChange(
     changed.fingerprintExpression !== undefined ||
     (row.fingerprint !== null && content.fingerprintExpression === undefined);
   const print = isFingerprinted ? printOf(preparation, changed, patch) : null;
-  const place = { tenant_id: row.tenant_id, id: row.id, data_version: row.data_version + 1 };
-  const sealed = sealContent(keys, place, changed);
+  const rowKey = { tenant_id: row.tenant_id, id: row.id, data_version: row.data_version + 1 };
+  const sealed = sealContent(keys, rowKey, changed);
   const isSamePrint = print !== null && row.fingerprint !== null && print.equals(row.fingerprint);
   const groupId = groupIdOf(changed.type, changed.containers);
   const expiresAt = expiryOf(row, patch);
-  const isSamePlace =
+  const isSameGroup =
     groupId === row.group_id && expiresAt?.getTime() === row.expires_at?.getTime() && isMatchedAlike(content, changed);
   return {
-    isToBeClaimed: isDeduplicated && print !== null && !(isSamePrint && isSamePlace),
+    isToBeClaimed: isDeduplicated && print !== null && !(isSamePrint && isSameGroup),
     token: {
       content: changed,
       row: {
         ...row,
-        ...place,
+        ...rowKey,
         group_id: groupId,
-        modified_by: act.actor?.id ?? null,
-        modified_at: new Date(act.atMs),
+        modified_by: auditContext.actor?.id ?? null,
+        modified_at: new Date(auditContext.atMs),
         expires_at: expiresAt,
         cvc_expires_at: cvcExpiryOf(preparation, row, patch, changed),
         fingerprint: print,
@@ -101,8 +101,13 @@ function expiryOf(row: TokenRow, { expiresAtMs }: TokenPatch): Date | null {
 }
 
 /** The hour runs from the change that set the code; any other change leaves it running. */
-function cvcExpiryOf({ act }: Preparation, row: TokenRow, patch: TokenPatch, changed: TokenContent): Date | null {
+function cvcExpiryOf(
+  { auditContext }: Preparation,
+  row: TokenRow,
+  patch: TokenPatch,
+  changed: TokenContent,
+): Date | null {
   if (!hasCvc(changed.type, changed.data)) return null;
   const isSetNow = patch.data !== undefined && hasCvc(changed.type, patch.data);
-  return isSetNow || row.cvc_expires_at === null ? new Date(act.atMs + CVC_LIFETIME_MS) : row.cvc_expires_at;
+  return isSetNow || row.cvc_expires_at === null ? new Date(auditContext.atMs + CVC_LIFETIME_MS) : row.cvc_expires_at;
 }

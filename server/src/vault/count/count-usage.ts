@@ -1,4 +1,4 @@
-import type { Act } from '../../audit/entry.js';
+import type { AuditContext } from '../../audit/entry.js';
 import { formatDate } from '../../kernel/dates.js';
 import type { TenantTx } from '../../storage/scope.js';
 import type { GroupDifference, TokenCount } from './queries.js';
@@ -22,8 +22,12 @@ export interface TokenUsage {
  * Keeps the counters true, in the transaction of what they count. A token made this month was counted when it was made,
  * so touching it again costs nothing; of older ones a row says that they were counted.
  */
-export async function countUsage(tx: TenantTx, act: Act, { differences, active }: TokenUsage): Promise<void> {
-  const month = monthOf(act.atMs);
+export async function countUsage(
+  tx: TenantTx,
+  auditContext: AuditContext,
+  { differences, active }: TokenUsage,
+): Promise<void> {
+  const month = monthOf(auditContext.atMs);
   const counted = active
     .filter(({ createdAtMs, isNew }) => isNew || monthOf(createdAtMs) !== month)
     .map(({ id, createdAtMs }) => (monthOf(createdAtMs) === month ? undefined : id));

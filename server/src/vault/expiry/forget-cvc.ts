@@ -12,7 +12,7 @@ import { withoutCvc } from '../types/cvc.js';
 /** The token without its verification code, nor any hash made of it: a hash of three digits is no secret. */
 export function forgetCvc(keys: TenantKeys, expressions: Expressions, { row, content }: OpenRow): OpenRow {
   const changed: TokenContent = { ...content, data: withoutCvc(content.data) };
-  const place = { tenant_id: row.tenant_id, id: row.id, data_version: row.data_version + 1 };
+  const rowKey = { tenant_id: row.tenant_id, id: row.id, data_version: row.data_version + 1 };
   const evaluate = evaluator(expressions);
   const left = termsLeft(keys, evaluate, changed);
   const terms = joinTerms(splitTerms(row.terms).filter((term) => left.has(term.toString('hex'))));
@@ -21,7 +21,7 @@ export function forgetCvc(keys: TenantKeys, expressions: Expressions, { row, con
   const fingerprint = isPrintLost ? null : row.fingerprint;
   return {
     content: changed,
-    row: { ...row, ...place, cvc_expires_at: null, fingerprint, terms, sealed: sealContent(keys, place, changed) },
+    row: { ...row, ...rowKey, cvc_expires_at: null, fingerprint, terms, sealed: sealContent(keys, rowKey, changed) },
   };
 }
 

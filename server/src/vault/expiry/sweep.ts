@@ -1,4 +1,4 @@
-import { operatorAct } from '../../audit/entry.js';
+import { operatorContext } from '../../audit/entry.js';
 import type { Expressions } from '../../expressions/expressions.js';
 import type { Database } from '../../storage/database.js';
 import type { TenantTx } from '../../storage/scope.js';
@@ -24,7 +24,7 @@ const OPEN_AT_ONCE = 8;
 export function sweepExpiredTokens({ database }: SweepOptions, nowMs: number): Promise<number> {
   return sweep(database, 'expires_at', nowMs, async (tx) => {
     const rows = await lockDueTokens(tx, 'expires_at', nowMs, BATCH_ROWS);
-    if (rows.length > 0) await removeTokens(tx, operatorAct(nowMs), rows.map(placed), TOKEN_EVENTS.expired);
+    if (rows.length > 0) await removeTokens(tx, operatorContext(nowMs), rows.map(placed), TOKEN_EVENTS.expired);
     return rows.length;
   });
 }
@@ -41,7 +41,13 @@ export function sweepCvcs({ database, opener, expressions }: SweepOptions, nowMs
       // What does not open was reported, and its code cannot be read by anybody.
       const tokens = await opener.openIntact(tenantId, await findWholeTokens(tx, ids));
       for (const token of tokens) {
-        await writeChange(tx, operatorAct(nowMs), token, forgetCvc(keys, expressions, token), TOKEN_EVENTS.cvc_removed);
+        await writeChange(
+          tx,
+          operatorContext(nowMs),
+          token,
+          forgetCvc(keys, expressions, token),
+          TOKEN_EVENTS.cvc_removed,
+        );
       }
       count += tokens.length;
     }

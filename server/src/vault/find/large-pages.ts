@@ -1,7 +1,7 @@
 import { decide } from '../../access/decide.js';
 import type { Permission } from '../../access/permissions.js';
 import type { Principal } from '../../access/principal.js';
-import type { Act } from '../../audit/entry.js';
+import type { AuditContext } from '../../audit/entry.js';
 import type { LogEvent } from '../../audit/events.js';
 import { AppError } from '../../kernel/errors.js';
 import type { LargeWork } from '../../kernel/large-work.js';
@@ -29,7 +29,7 @@ export interface LargePagesOptions {
 
 export interface LargePage {
   readonly principal: Principal;
-  readonly act: Act;
+  readonly auditContext: AuditContext;
   readonly permission: Permission;
   readonly event: LogEvent;
   readonly rows: readonly FoundRow[];
@@ -72,19 +72,20 @@ export interface LargePages {
 }
 
 export function createLargePages({ database, opener, largeWork }: LargePagesOptions): LargePages {
-  async function* pieces({ principal, act, permission, event, rows, present }: LargePage, write: WriteTokens) {
+  async function* pieces({ principal, auditContext, permission, event, rows, present }: LargePage, write: WriteTokens) {
     const versions = new Map(rows.map(({ id, data_version }) => [id, data_version]));
     let left: readonly FoundRow[] = rows;
     while (left.length > 0) {
       // A slow client must not go on reading by rights that were taken from it.
-      if (left !== rows && (await act.holder?.isStillAllowed?.()) === false) throw withdrawn();
+      if (left !== rows && (await auditContext.holder?.isStillAllowed?.()) === false) throw withdrawn();
       const count = countWithin(left);
       const rest = left.slice(count);
-      const piece = await opener.openPaced(principal.tenantId, left.slice(0, count), act.atMs, written);
+      const piece = await opener.openPaced(principal.tenantId, left.slice(0, count), auditContext.atMs, written);
       left = [...piece.unused, ...rest];
       // What was changed meanwhile is not what the log says was shown.
       const { changed } = piece;
-      if (changed.length > 0) await database.write(principal.tenantId, (tx) => recordTouched(tx, act, event, changed));
+      if (changed.length > 0)
+        await database.write(principal.tenantId, (tx) => recordTouched(tx, auditContext, event, changed));
       yield piece.text;
     }
 
@@ -110,10 +111,10 @@ export function createLargePages({ database, opener, largeWork }: LargePagesOpti
 
   return {
     async open(page) {
-      const { principal, act, event, rows } = page;
+      const { principal, auditContext, event, rows } = page;
       const largest = rows.reduce((most, row) => Math.max(most, sealedBytesOf(row)), PIECE_BYTES_MAX);
-      await takeRoom(largeWork, principal.tenantId, act, largest * PIECE_TIMES);
-      await database.write(principal.tenantId, (tx) => recordTouched(tx, act, event, rows.map(placed)));
+      await takeRoom(largeWork, principal.tenantId, auditContext, largest * PIECE_TIMES);
+      await database.write(principal.tenantId, (tx) => recordTouched(tx, auditContext, event, rows.map(placed)));
       return (write) => pieces(page, write);
     },
   };

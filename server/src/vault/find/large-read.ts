@@ -1,6 +1,6 @@
 import { decide } from '../../access/decide.js';
 import type { Principal } from '../../access/principal.js';
-import type { Act } from '../../audit/entry.js';
+import type { AuditContext } from '../../audit/entry.js';
 import type { LargeWork } from '../../kernel/large-work.js';
 import type { Database } from '../../storage/database.js';
 import { placed, recordTouched } from '../change/change.js';
@@ -30,21 +30,21 @@ export interface LargeReadOptions {
 export async function readLarge(
   { database, opener, largeWork }: LargeReadOptions,
   principal: Principal,
-  act: Act,
+  auditContext: AuditContext,
   found: FoundRow,
   present: Present,
 ): Promise<TokenBody> {
   const { tenantId } = principal;
   const transformOf = (token: OpenRow) => granted(decide(principal, 'token:read', subjectOf(token)));
-  await takeRoom(largeWork, tenantId, act, sealedBytesOf(found) * READ_TIMES);
-  const row = await opener.openPaced(tenantId, [found], act.atMs, ([token]) => {
+  await takeRoom(largeWork, tenantId, auditContext, sealedBytesOf(found) * READ_TIMES);
+  const row = await opener.openPaced(tenantId, [found], auditContext.atMs, ([token]) => {
     const seen = known(token);
     transformOf(seen);
     return seen.row;
   });
-  await database.write(tenantId, (tx) => recordTouched(tx, act, TOKEN_EVENTS.retrieved, [placed(row)]));
-  return opener.openPaced(tenantId, [row], act.atMs, ([token]) => {
+  await database.write(tenantId, (tx) => recordTouched(tx, auditContext, TOKEN_EVENTS.retrieved, [placed(row)]));
+  return opener.openPaced(tenantId, [row], auditContext.atMs, ([token]) => {
     const seen = known(token);
-    return present.body(seen, transformOf(seen), act.atMs);
+    return present.body(seen, transformOf(seen), auditContext.atMs);
   });
 }

@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
 import { decide } from '../../access/decide.js';
 import type { Principal } from '../../access/principal.js';
-import type { Act } from '../../audit/entry.js';
+import type { AuditContext } from '../../audit/entry.js';
 import type { Budget } from '../../expressions/budget.js';
 import { createBudget } from '../../expressions/budget.js';
 import type { Expressions } from '../../expressions/expressions.js';
@@ -67,7 +67,12 @@ export interface ListOptions {
   readonly largeWork: LargeWork;
 }
 
-export type ListTokens = (principal: Principal, act: Act, wanted: Wanted, page: PageWanted) => Promise<TokenPage>;
+export type ListTokens = (
+  principal: Principal,
+  auditContext: AuditContext,
+  wanted: Wanted,
+  page: PageWanted,
+) => Promise<TokenPage>;
 
 interface Parts extends ListOptions {
   readonly readDirectory: ReturnType<typeof createDirectory>;
@@ -85,26 +90,26 @@ export function createListTokens(options: ListOptions): ListTokens {
       data: options.searchData === 'revealed' ? 'reveal' : 'mask',
     },
   };
-  return async (principal, act, wanted, page) => {
+  return async (principal, auditContext, wanted, page) => {
     if (page.by === 'offset') {
       const { offset, limit } = page;
-      const { rows, total } = await look(parts, principal, act, wanted, { offset, limit, isCounted: true });
-      return { total, next: undefined, tokens: await disclose(parts, principal, act, wanted, rows) };
+      const { rows, total } = await look(parts, principal, auditContext, wanted, { offset, limit, isCounted: true });
+      return { total, next: undefined, tokens: await disclose(parts, principal, auditContext, wanted, rows) };
     }
     const { after, limit } = page;
     // One more than asked for tells whether there is a next page.
-    const { rows } = await look(parts, principal, act, wanted, { after, limit: limit + 1, isCounted: false });
+    const { rows } = await look(parts, principal, auditContext, wanted, { after, limit: limit + 1, isCounted: false });
     const shown = rows.slice(0, limit);
     const last = rows.length > limit ? shown.at(-1) : undefined;
     const next = last && { createdAtMs: last.created_at.getTime(), tie: last.tie };
-    return { total: 0, next, tokens: await disclose(parts, principal, act, wanted, shown) };
+    return { total: 0, next, tokens: await disclose(parts, principal, auditContext, wanted, shown) };
   };
 }
 
 async function look(
   { database, opener, least, readDirectory }: Parts,
   principal: Principal,
-  act: Act,
+  auditContext: AuditContext,
   wanted: Wanted,
   page: Page & { readonly isCounted: boolean },
 ): Promise<{ readonly rows: FoundRow[]; readonly total: number }> {
@@ -121,7 +126,7 @@ async function look(
     least,
     ...search,
   };
-  const nowMs = act.atMs;
+  const nowMs = auditContext.atMs;
   const find = async (tx: TenantTx, resolved: Resolved) => {
     const [rows, total] = await Promise.all([
       findTokens(tx, { ...resolved, ...page, nowMs }),
@@ -140,7 +145,7 @@ async function look(
 async function disclose(
   parts: Parts,
   principal: Principal,
-  act: Act,
+  auditContext: AuditContext,
   wanted: Wanted,
   found: readonly FoundRow[],
 ): Promise<TokenBody[] | TokenPieces> {
@@ -148,23 +153,23 @@ async function disclose(
   const permission = permissionFor(wanted);
   const event = wanted.by === 'query' ? TOKEN_EVENTS.found : TOKEN_EVENTS.listed;
   const budgets: Budget[] = [];
-  const present = createPresent(parts, () => budgetOf(budgets), act);
+  const present = createPresent(parts, () => budgetOf(budgets), auditContext);
   const inPieces = (): Promise<TokenPieces> => {
     const presented: LargePage['present'] = (token, transform) => {
-      const body = present.body(token, transform, act.atMs);
+      const body = present.body(token, transform, auditContext.atMs);
       return { body, maskBytes: budgets.pop()?.bytesEmitted() ?? 0 };
     };
-    return parts.largePages.open({ principal, act, permission, event, rows: found, present: presented });
+    return parts.largePages.open({ principal, auditContext, permission, event, rows: found, present: presented });
   };
   const rows = found.filter((row) => !isLarge(row));
   if (rows.length < found.length) return inPieces();
   const bytes = rows.reduce((sum, row) => sum + sealedBytesOf(row), 0);
-  if (bytes > FREE_BYTES_MAX) await takeRoom(largeWork, principal.tenantId, act, bytes * OPENED_TIMES);
+  if (bytes > FREE_BYTES_MAX) await takeRoom(largeWork, principal.tenantId, auditContext, bytes * OPENED_TIMES);
   const tokens = await opener.open(principal.tenantId, rows);
   const data: TokenBody[] = [];
   let maskBytes = 0;
   for (const token of tokens) {
-    data.push(present.body(token, granted(decide(principal, permission, subjectOf(token))), act.atMs));
+    data.push(present.body(token, granted(decide(principal, permission, subjectOf(token))), auditContext.atMs));
     const budget = budgets.pop();
     if (budget === undefined) continue;
     // Masks may make much of little.
@@ -174,7 +179,7 @@ async function disclose(
     if (budget.unitsLeft() < MASK_UNITS_MAX - DEAR_UNITS) await setImmediate();
   }
   if (tokens.length > 0) {
-    await database.write(principal.tenantId, (tx) => recordTouched(tx, act, event, tokens));
+    await database.write(principal.tenantId, (tx) => recordTouched(tx, auditContext, event, tokens));
   }
   return data;
 }

@@ -1,6 +1,6 @@
 import { decide } from '../../access/decide.js';
 import type { Principal } from '../../access/principal.js';
-import type { Act } from '../../audit/entry.js';
+import type { AuditContext } from '../../audit/entry.js';
 import { createBudget } from '../../expressions/budget.js';
 import type { Database } from '../../storage/database.js';
 import { recordTouched } from '../change/change.js';
@@ -19,12 +19,18 @@ export interface ReadOptions extends LargeReadOptions, PresentOptions {
 }
 
 /** Opens one token for a caller who may read it. */
-export async function readToken(options: ReadOptions, principal: Principal, act: Act, id: string): Promise<TokenBody> {
+export async function readToken(
+  options: ReadOptions,
+  principal: Principal,
+  auditContext: AuditContext,
+  id: string,
+): Promise<TokenBody> {
   const { database, opener } = options;
-  const found = known(await opener.look(principal.tenantId, id, act.atMs));
-  if (isLarge(found)) return readLarge(options, principal, act, found, createPresent(options, createBudget, act));
+  const found = known(await opener.look(principal.tenantId, id, auditContext.atMs));
+  if (isLarge(found))
+    return readLarge(options, principal, auditContext, found, createPresent(options, createBudget, auditContext));
   const token = known((await opener.open(principal.tenantId, [found]))[0]);
   const transform = granted(decide(principal, 'token:read', subjectOf(token)));
-  await database.write(principal.tenantId, (tx) => recordTouched(tx, act, TOKEN_EVENTS.retrieved, [token]));
-  return createPresent(options, createBudget, act).body(token, transform, act.atMs);
+  await database.write(principal.tenantId, (tx) => recordTouched(tx, auditContext, TOKEN_EVENTS.retrieved, [token]));
+  return createPresent(options, createBudget, auditContext).body(token, transform, auditContext.atMs);
 }

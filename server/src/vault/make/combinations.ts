@@ -1,8 +1,8 @@
 import type { Principal } from '../../access/principal.js';
-import type { Act } from '../../audit/entry.js';
+import type { AuditContext } from '../../audit/entry.js';
 import type { FieldErrors } from '../../kernel/errors.js';
 import { validationFailed } from '../../kernel/errors.js';
-import { createTurns } from '../../kernel/turns.js';
+import { createKeyedLock } from '../../kernel/keyed-lock.js';
 import type { Database } from '../../storage/database.js';
 import { isStranger } from '../present/answer.js';
 import type { OpenToken } from '../present/present.js';
@@ -35,7 +35,7 @@ export interface Combinations {
    */
   admit(
     principal: Principal,
-    act: Act,
+    auditContext: AuditContext,
     tokens: readonly OpenToken[],
     prefixOf?: (n: number) => string,
   ): Promise<void> | undefined;
@@ -55,7 +55,7 @@ export function createCombinations(options: CombinationsOptions): Combinations {
   const bounds = options.bounds ?? { all: COMBINATIONS_MAX, byStrangers: STRANGERS_COMBINATIONS_MAX };
   const known = new Map<string, Map<string, number>>();
   const freedAtMs = new Map<string, number>();
-  const inTurn = createTurns();
+  const inTurn = createKeyedLock();
   let entries = 0;
 
   function isKnown(tenantId: string, groupId: string, nowMs: number): boolean {
@@ -102,12 +102,16 @@ export function createCombinations(options: CombinationsOptions): Combinations {
     return (await database.write(tenantId, (tx) => freeEmpty(tx, UNSEEN_SECONDS))) > 0;
   }
 
-  async function admitUnknown(principal: Principal, act: Act, asked: readonly Unknown[]): Promise<void> {
+  async function admitUnknown(
+    principal: Principal,
+    auditContext: AuditContext,
+    asked: readonly Unknown[],
+  ): Promise<void> {
     const { tenantId } = principal;
     const isByStranger = isStranger(principal);
     // Asked before it is one's turn too: those who are refused must not hold up the others.
     let overflow = await overflowOf(principal, asked, isByStranger);
-    if (overflow.length > 0 && (await isFreed(principal, act.atMs))) {
+    if (overflow.length > 0 && (await isFreed(principal, auditContext.atMs))) {
       overflow = await overflowOf(principal, asked, isByStranger);
     }
     if (overflow.length > 0) throw tooMany(overflow, isByStranger);
@@ -116,18 +120,18 @@ export function createCombinations(options: CombinationsOptions): Combinations {
       if (last.length > 0) throw tooMany(last, isByStranger);
       await database.write(tenantId, (tx) => letIn(tx, asked, isByStranger));
     });
-    for (const { groupId } of asked) remember(tenantId, groupId, act.atMs + REMEMBERED_MS);
+    for (const { groupId } of asked) remember(tenantId, groupId, auditContext.atMs + REMEMBERED_MS);
   }
 
   return {
-    admit(principal, act, tokens, prefixOf = () => '') {
+    admit(principal, auditContext, tokens, prefixOf = () => '') {
       let unknown: Unknown[] | undefined;
       for (const [n, token] of tokens.entries()) {
-        if (isKnown(principal.tenantId, token.row.group_id, act.atMs)) continue;
+        if (isKnown(principal.tenantId, token.row.group_id, auditContext.atMs)) continue;
         unknown ??= [];
         unknown.push({ ...combinationOf(token), prefix: prefixOf(n) });
       }
-      return unknown && admitUnknown(principal, act, unknown);
+      return unknown && admitUnknown(principal, auditContext, unknown);
     },
   };
 }

@@ -1,5 +1,5 @@
 import type { Principal } from '../../access/principal.js';
-import type { Act } from '../../audit/entry.js';
+import type { AuditContext } from '../../audit/entry.js';
 import { assert } from '../../kernel/assert.js';
 import type { Database } from '../../storage/database.js';
 import { prepareGranted } from '../present/answer.js';
@@ -21,18 +21,18 @@ export interface MakeOptions extends PrepareOptions {
 export async function createToken(
   options: MakeOptions,
   principal: Principal,
-  act: Act,
+  auditContext: AuditContext,
   input: NewToken,
 ): Promise<TokenBody> {
   const { database, opener, combinations } = options;
-  const preparation = await prepareFor(options, principal, act);
+  const preparation = await prepareFor(options, principal, auditContext);
   const token = prepareGranted(preparation, principal, input, '');
-  const admission = combinations.admit(principal, act, [token.token]);
+  const admission = combinations.admit(principal, auditContext, [token.token]);
   if (admission) await admission;
-  return writeUnlessTaken(database, principal.tenantId, [token.token], act.atMs, async (tx) => {
+  return writeUnlessTaken(database, principal.tenantId, [token.token], auditContext.atMs, async (tx) => {
     const [answer] = await makeTokens(tx, opener, principal, preparation, [token]);
     assert(answer !== undefined, 'one token has one answer');
-    await keepShowing(tx, act, answer, [answer]);
+    await keepShowing(tx, auditContext, answer, [answer]);
     return answer;
   });
 }

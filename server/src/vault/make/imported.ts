@@ -56,7 +56,7 @@ export function prepareImported(
     origin.isFingerprinted ||
     content.fingerprintExpression !== undefined;
   const print = isFingerprinted ? attempt(() => fingerprint(preparation, content, '')) : undefined;
-  const place = { tenant_id: tenantId, id, data_version: FIRST_VERSION };
+  const rowKey = { tenant_id: tenantId, id, data_version: FIRST_VERSION };
   return {
     content,
     isDeduplicated,
@@ -65,7 +65,7 @@ export function prepareImported(
     idExpression: undefined,
     isWhole: terms !== undefined && isFingerprinted === (print !== undefined),
     row: {
-      ...place,
+      ...rowKey,
       type: content.type,
       group_id: groupIdOf(content.type, content.containers),
       created_at: new Date(origin.createdAtMs),
@@ -77,7 +77,7 @@ export function prepareImported(
       cvc_expires_at: null,
       fingerprint: print ?? null,
       terms: terms ?? remainingTerms(preparation, content),
-      sealed: sealContent(keys, place, content),
+      sealed: sealContent(keys, rowKey, content),
       match_digest: print === undefined ? null : matchDigestOf(keys, content),
     },
   };

@@ -18,7 +18,7 @@ export async function makeTokens(
   preparation: Preparation,
   tokens: readonly GrantedToken[],
 ): Promise<TokenBody[]> {
-  const { act, budget } = preparation;
+  const { auditContext, budget } = preparation;
   const stored = await storeTokens(
     tx,
     opener,
@@ -26,16 +26,18 @@ export async function makeTokens(
     tokens.map(({ token }) => token),
   );
   const rows = stored.flatMap((outcome) => (outcome.kind === 'matched' ? [outcome.row] : []));
-  const matched = await opener.openIn(tx, rows, act);
+  const matched = await opener.openIn(tx, rows, auditContext);
   const matches = new Map(rows.map((row, n) => [row, matched[n]]));
   // Two that led to the same token are two acts.
-  if (matched.length > 0) await recordTouched(tx, act, TOKEN_EVENTS.matched, matched);
-  const present = createPresent(preparation, () => budget, act);
+  if (matched.length > 0) await recordTouched(tx, auditContext, TOKEN_EVENTS.matched, matched);
+  const present = createPresent(preparation, () => budget, auditContext);
   return stored.map((outcome, n) => {
     const { token, transform } = tokens[n] as GrantedToken; // One outcome for each token, in their order.
     const match = outcome.kind === 'matched' ? matches.get(outcome.row) : undefined;
     const made = outcome.kind === 'made' ? outcome.token : token;
     if (token.isDeduplicated && isStranger(principal)) return bareBody(match ?? made);
-    return match ? presentMatch(principal, present, match, act.atMs) : present.body(made, transform, act.atMs);
+    return match
+      ? presentMatch(principal, present, match, auditContext.atMs)
+      : present.body(made, transform, auditContext.atMs);
   });
 }

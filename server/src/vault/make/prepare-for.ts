@@ -1,6 +1,6 @@
 import { decideAll } from '../../access/decide.js';
 import type { Principal } from '../../access/principal.js';
-import type { Act } from '../../audit/entry.js';
+import type { AuditContext } from '../../audit/entry.js';
 import type { TenantKeys } from '../../crypto/tenant-keys.js';
 import { createBudget } from '../../expressions/budget.js';
 import type { Expressions } from '../../expressions/expressions.js';
@@ -23,13 +23,13 @@ export interface PrepareOptions {
 export function prepareFor(
   options: PrepareOptions,
   principal: Principal,
-  act: Act,
+  auditContext: AuditContext,
 ): Preparation | Promise<Preparation> {
   const { tenantId } = principal;
   const { expressions, fingerprints } = options;
   const build = (keys: TenantKeys, settings: TokenSettings): Preparation => ({
     tenantId,
-    act,
+    auditContext,
     keys,
     settings,
     expressions,

@@ -1,4 +1,4 @@
-import type { Act } from '../../audit/entry.js';
+import type { AuditContext } from '../../audit/entry.js';
 import type { TenantKeys } from '../../crypto/tenant-keys.js';
 import { AppError, validationFailed } from '../../kernel/errors.js';
 import { isWellFormed } from '../../kernel/text.js';
@@ -42,7 +42,7 @@ export interface PreparedToken {
 
 export interface Preparation extends Evaluation {
   readonly tenantId: string;
-  readonly act: Act;
+  readonly auditContext: AuditContext;
   readonly keys: TenantKeys;
   readonly settings: TokenSettings;
   readonly fingerprints: Fingerprints;
@@ -54,7 +54,7 @@ export interface Preparation extends Evaluation {
 
 /** Evaluates, fingerprints, hashes and seals; throws a 400 that names the field, under `path`, whose expression failed. */
 export function prepareToken(preparation: Preparation, input: NewToken, path: string): PreparedToken {
-  const { tenantId, act, settings } = preparation;
+  const { tenantId, auditContext, settings } = preparation;
   const content: TokenContent = {
     type: input.type,
     data: input.data,
@@ -74,7 +74,7 @@ export function prepareToken(preparation: Preparation, input: NewToken, path: st
   // Not for strangers: an id that does not come out as they wrote it would tell them of a match.
   const isDeduplicated = (isIdOurs || (idExpression !== undefined && !preparation.isStranger)) && isWished;
   const isFingerprinted = isWished || settings.isFingerprinting || content.fingerprintExpression !== undefined;
-  const place = { tenant_id: tenantId, id, data_version: FIRST_VERSION };
+  const rowKey = { tenant_id: tenantId, id, data_version: FIRST_VERSION };
   const print = isFingerprinted ? fingerprint(preparation, content, path) : null;
   return {
     content,
@@ -89,16 +89,16 @@ export function prepareToken(preparation: Preparation, input: NewToken, path: st
       data_version: FIRST_VERSION,
       type: content.type,
       group_id: groupIdOf(content.type, content.containers),
-      created_at: new Date(act.atMs),
+      created_at: new Date(auditContext.atMs),
       tie: tieOf(id),
-      created_by: act.actor?.id ?? null,
+      created_by: auditContext.actor?.id ?? null,
       modified_by: null,
       modified_at: null,
       expires_at: input.expiresAtMs === undefined ? null : new Date(input.expiresAtMs),
-      cvc_expires_at: hasCvc(content.type, content.data) ? new Date(act.atMs + CVC_LIFETIME_MS) : null,
+      cvc_expires_at: hasCvc(content.type, content.data) ? new Date(auditContext.atMs + CVC_LIFETIME_MS) : null,
       fingerprint: print,
       terms: termsOf(preparation, content, path),
-      sealed: sealContent(preparation.keys, place, content),
+      sealed: sealContent(preparation.keys, rowKey, content),
       match_digest: print === null ? null : matchDigestOf(preparation.keys, content),
     },
   };
@@ -119,9 +119,9 @@ export function isDeduplicating(
 
 /** The same token under another id, after the first one turned out to be taken. */
 export function renamed(preparation: Preparation, token: PreparedToken, id: string): PreparedToken {
-  const place = { tenant_id: token.row.tenant_id, id, data_version: FIRST_VERSION };
-  const sealed = sealContent(preparation.keys, place, token.content);
-  return { ...token, row: { ...token.row, ...place, tie: tieOf(id), sealed } };
+  const rowKey = { tenant_id: token.row.tenant_id, id, data_version: FIRST_VERSION };
+  const sealed = sealContent(preparation.keys, rowKey, token.content);
+  return { ...token, row: { ...token.row, ...rowKey, tie: tieOf(id), sealed } };
 }
 
 export function fingerprint(preparation: Preparation, content: TokenContent, path: string): Buffer {

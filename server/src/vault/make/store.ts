@@ -1,5 +1,5 @@
-import type { Act } from '../../audit/entry.js';
-import { operatorAct } from '../../audit/entry.js';
+import type { AuditContext } from '../../audit/entry.js';
+import { operatorContext } from '../../audit/entry.js';
 import { recordAll } from '../../audit/record.js';
 import { assert } from '../../kernel/assert.js';
 import { newId } from '../../kernel/ids.js';
@@ -30,7 +30,7 @@ const ALIAS_ATTEMPTS_MAX = 3;
 
 /**
  * Writes tokens with their terms, log entries and counters. Tokens whose id we made up ourselves cannot collide, so all of
- * it travels in one flight; otherwise the ids are settled first. A taken id throws, which undoes the whole change unless
+ * it travels in one round trip; otherwise the ids are settled first. A taken id throws, which undoes the whole change unless
  * nothing was written yet.
  */
 export async function storeTokens(
@@ -40,11 +40,11 @@ export async function storeTokens(
   tokens: readonly PreparedToken[],
 ): Promise<Stored[]> {
   const asked = tokens.map((token) => ({ token, ticket: token.isIdOurs ? token.row.id : newId() }));
-  const open = (id: string) => opener.lock(tx, id, preparation.act.atMs);
+  const open = (id: string) => opener.lock(tx, id, preparation.auditContext.atMs);
   const holders = await Promise.all(
     asked.map(({ token, ticket }) => {
       // Without deduplication it stands for itself, and nobody is asked.
-      const claim = token.isDeduplicated ? claimOf(token, ticket, preparation.act.atMs) : undefined;
+      const claim = token.isDeduplicated ? claimOf(token, ticket, preparation.auditContext.atMs) : undefined;
       return claim ? holderOf(tx, token, claim, open) : ticket;
     }),
   );
@@ -53,7 +53,7 @@ export async function storeTokens(
   const isClaiming = tokens.some(({ isDeduplicated }) => isDeduplicated);
   const [made, found] = await Promise.all([
     makeTokens(tx, preparation, fresh, isClaiming),
-    findRows(tx, others, preparation.act),
+    findRows(tx, others, preparation.auditContext),
   ]);
   return asked.map(({ token, ticket }, n) => {
     const holder = holders[n] ?? ticket;
@@ -92,12 +92,12 @@ async function makeTokens(
   asked: readonly Asked[],
   isClaiming: boolean,
 ): Promise<Map<string, PreparedToken>> {
-  const { act } = preparation;
+  const { auditContext } = preparation;
   const made = new Map<string, PreparedToken>();
   if (asked.length === 0) return made;
   if (asked.every(({ token }) => token.isIdOurs)) {
     const tokens = asked.map(({ token }) => token);
-    await Promise.all([insertTokens(tx, rowsOf(tokens)), accompany(tx, act, tokens)]);
+    await Promise.all([insertTokens(tx, rowsOf(tokens)), accompany(tx, auditContext, tokens)]);
     for (const { token, ticket } of asked) made.set(ticket, token);
     return made;
   }
@@ -118,16 +118,21 @@ async function makeTokens(
       token: erased.has(token.row.id) ? token : renamed(preparation, token, anotherId(preparation, token, attempt)),
     }));
   }
-  await Promise.all([accompany(tx, act, [...made.values()]), ...moveClaims(tx, made)]);
+  await Promise.all([accompany(tx, auditContext, [...made.values()]), ...moveClaims(tx, made)]);
   return made;
 }
 
 /** A token whose time is over is gone to everybody, so it does not stand in the way until it is swept. */
-async function eraseExpired(tx: TenantTx, { act }: Preparation, taken: readonly Asked[]): Promise<Set<string>> {
+async function eraseExpired(
+  tx: TenantTx,
+  { auditContext }: Preparation,
+  taken: readonly Asked[],
+): Promise<Set<string>> {
   if (taken.length === 0) return new Set();
   const ids = taken.map(({ token }) => token.row.id);
-  const expired = await lockExpiredTokens(tx, ids, act.atMs);
-  if (expired.length > 0) await removeTokens(tx, operatorAct(act.atMs), expired.map(placed), TOKEN_EVENTS.expired);
+  const expired = await lockExpiredTokens(tx, ids, auditContext.atMs);
+  if (expired.length > 0)
+    await removeTokens(tx, operatorContext(auditContext.atMs), expired.map(placed), TOKEN_EVENTS.expired);
   return new Set(expired.map(({ id }) => id));
 }
 
@@ -145,12 +150,12 @@ function anotherId(preparation: Preparation, token: PreparedToken, attempt: numb
 }
 
 /** What is written beside a token. */
-async function accompany(tx: TenantTx, act: Act, tokens: readonly PreparedToken[]): Promise<void> {
+async function accompany(tx: TenantTx, auditContext: AuditContext, tokens: readonly PreparedToken[]): Promise<void> {
   await Promise.all([
     insertTerms(tx, rowsOf(tokens)),
     recordAll(
       tx,
-      act,
+      auditContext,
       tokens.map(({ row, content }) => ({
         event: TOKEN_EVENTS.created,
         entityId: row.id,
@@ -158,7 +163,7 @@ async function accompany(tx: TenantTx, act: Act, tokens: readonly PreparedToken[
         outcome: 'success',
       })),
     ),
-    countUsage(tx, act, {
+    countUsage(tx, auditContext, {
       differences: tokens.map(({ row, content }) => ({
         groupId: row.group_id,
         type: content.type,
@@ -171,7 +176,11 @@ async function accompany(tx: TenantTx, act: Act, tokens: readonly PreparedToken[
 }
 
 /** Where the answer is kept they stay as they are until it is: who takes one away then finds the answer to erase. */
-async function findRows(tx: TenantTx, ids: readonly string[], { keepAnswer }: Act): Promise<Map<string, FoundRow>> {
+async function findRows(
+  tx: TenantTx,
+  ids: readonly string[],
+  { keepAnswer }: AuditContext,
+): Promise<Map<string, FoundRow>> {
   const rows = new Map<string, FoundRow>();
   if (ids.length === 0) return rows;
   const keys = ids.map((id) => ({ tenantId: tx.tenantId, id }));

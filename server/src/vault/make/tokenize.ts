@@ -1,5 +1,5 @@
 import type { Principal } from '../../access/principal.js';
-import type { Act } from '../../audit/entry.js';
+import type { AuditContext } from '../../audit/entry.js';
 import type { Json } from '../../kernel/json.js';
 import { prepareGranted } from '../present/answer.js';
 import { keepShowing } from '../present/keep.js';
@@ -23,21 +23,21 @@ export interface TokenizePlan {
 export async function tokenize(
   options: MakeOptions,
   principal: Principal,
-  act: Act,
+  auditContext: AuditContext,
   plan: TokenizePlan,
 ): Promise<Json> {
-  const preparation = await prepareFor(options, principal, act);
+  const preparation = await prepareFor(options, principal, auditContext);
   const prefixOf = (n: number) => fieldPrefix(plan.paths[n] ?? '');
   const tokens = plan.tokens.map((input, n) => prepareGranted(preparation, principal, input, prefixOf(n)));
   const prepared = tokens.map(({ token }) => token);
-  const admission = options.combinations.admit(principal, act, prepared, prefixOf);
+  const admission = options.combinations.admit(principal, auditContext, prepared, prefixOf);
   if (admission) await admission;
-  if (tokens.length === 0 && !act.keepAnswer) return plan.rebuild([]);
-  return writeUnlessTaken(options.database, principal.tenantId, prepared, act.atMs, async (tx) => {
+  if (tokens.length === 0 && !auditContext.keepAnswer) return plan.rebuild([]);
+  return writeUnlessTaken(options.database, principal.tenantId, prepared, auditContext.atMs, async (tx) => {
     const bodies = await makeTokens(tx, options.opener, principal, preparation, tokens);
     // A body has nothing but JSON in it; members without a value are left out where it is written.
     const answer = plan.rebuild(bodies as unknown as readonly Json[]);
-    await keepShowing(tx, act, answer, bodies);
+    await keepShowing(tx, auditContext, answer, bodies);
     return answer;
   });
 }

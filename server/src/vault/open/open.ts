@@ -1,11 +1,11 @@
-import type { Act } from '../../audit/entry.js';
+import type { AuditContext } from '../../audit/entry.js';
 import { IntegrityError } from '../../crypto/integrity-error.js';
 import type { KeyStore } from '../../crypto/key-store.js';
 import type { TenantKeys } from '../../crypto/tenant-keys.js';
 import { AppError, storageUnavailable } from '../../kernel/errors.js';
+import { createKeyedLock } from '../../kernel/keyed-lock.js';
 import type { LargeWork } from '../../kernel/large-work.js';
 import { createLargeWork } from '../../kernel/large-work.js';
-import { createTurns } from '../../kernel/turns.js';
 import type { Database } from '../../storage/database.js';
 import type { TenantTx } from '../../storage/scope.js';
 import { FIND_MANY_TOKENS, FIND_TOKENS, findWholeTokens, LOCK_TOKENS } from '../queries.js';
@@ -34,10 +34,10 @@ export interface Opener {
   look(tenantId: string, id: string, nowMs: number): Promise<FoundRow | undefined>;
   /** The same for one of many: less of a record comes along. */
   lookBriefly(tenantId: string, id: string, nowMs: number): Promise<FoundRow | undefined>;
-  /** The same opened. A large one waits for room, which the act has until its answer is out. */
-  find(tenantId: string, id: string, act: Pick<Act, 'atMs' | 'holder'>): Promise<OpenRow | undefined>;
+  /** The same opened. A large one waits for room, which the request has until its answer is out. */
+  find(tenantId: string, id: string, auditContext: Pick<AuditContext, 'atMs' | 'holder'>): Promise<OpenRow | undefined>;
   /** Opens rows inside a change, in their order. Large ones take room, or it is 503: a change cannot wait for it. */
-  openIn(tx: TenantTx, rows: readonly FoundRow[], act: Pick<Act, 'holder'>): Promise<OpenRow[]>;
+  openIn(tx: TenantTx, rows: readonly FoundRow[], auditContext: Pick<AuditContext, 'holder'>): Promise<OpenRow[]>;
   /**
    * Opens rows that are large, when it is their turn. What was left in the database is read as it is now; what is gone
    * or expired meanwhile is left out. The caller has the room, and keeps nothing but what `use` returns.
@@ -108,7 +108,7 @@ export function createOpener(options: {
     return found.filter((row) => !isExpired(row, nowMs));
   }
 
-  const inTurn = createTurns();
+  const inTurn = createKeyedLock();
 
   /**
    * A tenant reads one piece at a time: taking a large record off the wire costs as much as opening it, and what is read
@@ -139,15 +139,15 @@ export function createOpener(options: {
     look,
     lookBriefly: lookBy(FIND_MANY_TOKENS),
     openPaced,
-    async find(tenantId, id, act) {
-      const row = await look(tenantId, id, act.atMs);
-      if (row === undefined || !isLarge(row)) return openLive(row, act.atMs);
-      await takeRoom(largeWork, tenantId, act, sealedBytesOf(row) * OPENED_TIMES);
-      return openPaced(tenantId, [row], act.atMs, ([token]) => token);
+    async find(tenantId, id, auditContext) {
+      const row = await look(tenantId, id, auditContext.atMs);
+      if (row === undefined || !isLarge(row)) return openLive(row, auditContext.atMs);
+      await takeRoom(largeWork, tenantId, auditContext, sealedBytesOf(row) * OPENED_TIMES);
+      return openPaced(tenantId, [row], auditContext.atMs, ([token]) => token);
     },
-    async openIn(tx, rows, act) {
+    async openIn(tx, rows, auditContext) {
       const bytes = largeBytesOf(rows);
-      if (bytes > 0) takeRoomNow(largeWork, tx.tenantId, act, bytes * OPENED_TIMES);
+      if (bytes > 0) takeRoomNow(largeWork, tx.tenantId, auditContext, bytes * OPENED_TIMES);
       return open(tx.tenantId, bytes === 0 ? rows.filter((row) => !isLarge(row)) : await wholeRows(tx, rows));
     },
     async lock(tx, id, nowMs) {

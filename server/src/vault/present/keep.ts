@@ -1,4 +1,4 @@
-import type { Act } from '../../audit/entry.js';
+import type { AuditContext } from '../../audit/entry.js';
 import { Overtaken } from '../../storage/faults.js';
 import type { TenantTx } from '../../storage/scope.js';
 import { FIND_IDS } from '../queries.js';
@@ -11,15 +11,15 @@ import type { TokenBody } from './token-body.js';
  */
 export async function keepShowing(
   tx: TenantTx,
-  act: Act,
+  auditContext: AuditContext,
   answer: unknown,
   bodies: readonly TokenBody[],
 ): Promise<void> {
-  if (!act.keepAnswer) return;
-  await act.keepAnswer(tx, answer, shownIn(bodies));
+  if (!auditContext.keepAnswer) return;
+  await auditContext.keepAnswer(tx, answer, shownIn(bodies));
   if (bodies.length === 0) return;
   const keys = bodies.map(({ id }) => ({ tenantId: tx.tenantId, id }));
   const found = await tx.gather(FIND_IDS, keys);
-  if (keys.every((key) => found.isLive(key, act.atMs))) return;
+  if (keys.every((key) => found.isLive(key, auditContext.atMs))) return;
   throw new Overtaken('a token that the answer shows went in the same transaction');
 }

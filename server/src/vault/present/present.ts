@@ -1,5 +1,5 @@
 import type { Transform } from '../../access/rules.js';
-import type { Act } from '../../audit/entry.js';
+import type { AuditContext } from '../../audit/entry.js';
 import type { Budget } from '../../expressions/budget.js';
 import type { Expressions } from '../../expressions/expressions.js';
 import { formatDate } from '../../kernel/dates.js';
@@ -42,7 +42,7 @@ export function createPresent(
   { expressions, fingerprints }: PresentOptions,
   /** Asked for only by a mask: most tokens have none of their own. */
   budget: () => Budget,
-  { keepAnswer }: Pick<Act, 'keepAnswer'>,
+  { keepAnswer }: Pick<AuditContext, 'keepAnswer'>,
 ): Present {
   function data({ row, content }: OpenToken, transform: Transform, nowMs: number): Json | undefined {
     if (transform === 'redact') return undefined;

@@ -6,18 +6,18 @@ import type { TokenContent } from './content.js';
 import { groupIdOf } from './names.js';
 import type { TokenRow } from './row.js';
 
-type Place = Pick<TokenRow, 'tenant_id' | 'id' | 'data_version'>;
+type RowKey = Pick<TokenRow, 'tenant_id' | 'id' | 'data_version'>;
 
-function contextOf({ tenant_id: tenantId, id, data_version: dataVersion }: Place) {
+function contextOf({ tenant_id: tenantId, id, data_version: dataVersion }: RowKey) {
   return { tenantId, kind: 'token', entityId: id, field: 'content', dataVersion };
 }
 
-export function sealContent(keys: TenantKeys, place: Place, content: TokenContent): Buffer {
-  return withWiped(Buffer.from(JSON.stringify(content)), (plaintext) => sealField(keys, contextOf(place), plaintext));
+export function sealContent(keys: TenantKeys, rowKey: RowKey, content: TokenContent): Buffer {
+  return withWiped(Buffer.from(JSON.stringify(content)), (plaintext) => sealField(keys, contextOf(rowKey), plaintext));
 }
 
 /** The sealed record of a row anew, under the current key. */
-export function resealContent(keys: TenantKeys, row: Place & Pick<TokenRow, 'sealed'>): Buffer {
+export function resealContent(keys: TenantKeys, row: RowKey & Pick<TokenRow, 'sealed'>): Buffer {
   return resealField(keys, contextOf(row), row.sealed);
 }
 
@@ -27,7 +27,7 @@ export function resealContent(keys: TenantKeys, row: Place & Pick<TokenRow, 'sea
  */
 export function openContent(
   keys: TenantKeys,
-  row: Place & Pick<TokenRow, 'type' | 'group_id' | 'sealed'>,
+  row: RowKey & Pick<TokenRow, 'type' | 'group_id' | 'sealed'>,
 ): TokenContent {
   const content = withWiped(openField(keys, contextOf(row), row.sealed), (plaintext): TokenContent => {
     return JSON.parse(plaintext.toString('utf8')); // Authenticated: we wrote it ourselves.

@@ -104,9 +104,9 @@ describe('what is stored of a token', () => {
       privacy: { classification: 'pci', impact_level: 'high', restriction_policy: 'mask' },
       encryption: undefined,
     };
-    const place = { tenant_id: tenantId, id: 'one', data_version: 3 };
-    const sealed = sealContent(keys, place, content);
-    const row = { ...place, type: 'card', group_id: groupIdOf('card', content.containers), sealed };
+    const rowKey = { tenant_id: tenantId, id: 'one', data_version: 3 };
+    const sealed = sealContent(keys, rowKey, content);
+    const row = { ...rowKey, type: 'card', group_id: groupIdOf('card', content.containers), sealed };
     assert.deepEqual(openContent(keys, row), JSON.parse(JSON.stringify(content)));
     const flipped = Buffer.from(sealed);
     flipped[flipped.length - 1] = (flipped.at(-1) ?? 0) ^ 1;
@@ -123,6 +123,6 @@ describe('what is stored of a token', () => {
     for (const each of wrong) assert.throws(() => openContent(keys, each), IntegrityError);
     assert.throws(() => openContent(otherKeys, row));
     assert.throws(() => openContent(keys, { ...row, tenant_id: '0f6f1c0e-6d0b-4c57-9a35-5f1f3c2a9d10' }));
-    assert.notDeepEqual(sealContent(keys, place, content), sealed, 'the same content never looks the same twice');
+    assert.notDeepEqual(sealContent(keys, rowKey, content), sealed, 'the same content never looks the same twice');
   });
 });

@@ -1,5 +1,5 @@
 import type { Principal } from '../../access/principal.js';
-import type { Act } from '../../audit/entry.js';
+import type { AuditContext } from '../../audit/entry.js';
 import type { Budget } from '../../expressions/budget.js';
 import type { TokenView } from '../../expressions/expressions.js';
 import { AppError } from '../../kernel/errors.js';
@@ -23,7 +23,7 @@ export interface NamedExpression {
 
 export interface LargeDetokenize {
   readonly principal: Principal;
-  readonly act: Act;
+  readonly auditContext: AuditContext;
   readonly rows: readonly FoundRow[];
   readonly expressions: readonly NamedExpression[];
   readonly budget: Budget;
@@ -49,14 +49,15 @@ export async function evaluateLarge(
   { opener, largeWork }: { readonly opener: Opener; readonly largeWork: LargeWork },
   request: LargeDetokenize,
 ): Promise<Json[]> {
-  const { principal, act, rows, expressions, budget, noting } = request;
+  const { principal, auditContext, rows, expressions, budget, noting } = request;
   const byId = new Map(rows.map((row) => [row.id, row]));
   const bytes = Math.min(EXPRESSION_BYTES_MAX, largestOf(expressions, byId));
-  await takeRoom(largeWork, principal.tenantId, act, bytes * PIECE_TIMES);
+  await takeRoom(largeWork, principal.tenantId, auditContext, bytes * PIECE_TIMES);
   const open = (wanted: readonly FoundRow[], use: (tokens: readonly OpenRow[]) => void): Promise<void> => {
     // It may take a while, and nobody waits for it any more.
-    if (act.holder?.connection?.destroyed) throw new AppError('malformed_request', 'The client has gone away.');
-    return opener.openPaced(principal.tenantId, wanted, act.atMs, use);
+    if (auditContext.holder?.connection?.destroyed)
+      throw new AppError('malformed_request', 'The client has gone away.');
+    return opener.openPaced(principal.tenantId, wanted, auditContext.atMs, use);
   };
 
   for (const piece of piecesOf(rows)) {

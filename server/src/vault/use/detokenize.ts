@@ -1,7 +1,7 @@
 import { decide } from '../../access/decide.js';
 import type { Permission } from '../../access/permissions.js';
 import type { Principal } from '../../access/principal.js';
-import type { Act } from '../../audit/entry.js';
+import type { AuditContext } from '../../audit/entry.js';
 import type { LogEvent } from '../../audit/events.js';
 import type { Budget } from '../../expressions/budget.js';
 import { createBudget } from '../../expressions/budget.js';
@@ -47,7 +47,7 @@ export interface Purpose {
 interface Asked {
   readonly options: DetokenizeOptions;
   readonly principal: Principal;
-  readonly act: Act;
+  readonly auditContext: AuditContext;
   readonly purpose: Purpose;
   readonly found: readonly FoundExpression[];
   readonly named: readonly NamedExpression[];
@@ -63,7 +63,7 @@ const FEW = 8;
 export async function detokenize(
   options: DetokenizeOptions,
   principal: Principal,
-  act: Act,
+  auditContext: AuditContext,
   body: Json,
   purpose: Purpose,
 ): Promise<Json> {
@@ -73,34 +73,39 @@ export async function detokenize(
   const named = found.map((each) => ({ text: each.text, ids: referencesOf(expressions, each, budget) }));
   const ids = [...new Set(named.flatMap((each) => each.ids))];
   if (ids.length > tokensPerRequestMax) throw tooManyTokens(tokensPerRequestMax);
-  const rows = await findAll(options.opener, principal, act, ids);
-  const refusals = createRefusals(database, act);
+  const rows = await findAll(options.opener, principal, auditContext, ids);
+  const refusals = createRefusals(database, auditContext);
   const tokens = rows.map(placed);
   let values: Json[];
   try {
-    values = await evaluateAll({ options, principal, act, purpose, found, named, rows, budget, refusals });
+    values = await evaluateAll({ options, principal, auditContext, purpose, found, named, rows, budget, refusals });
   } catch (error) {
     throw await refusals.logged(tokens, error);
   }
   const answer = rebuildWith(body, values);
   if (tokens.length > 0) {
-    await database.write(principal.tenantId, (tx) => recordTouched(tx, act, purpose.event, tokens));
+    await database.write(principal.tenantId, (tx) => recordTouched(tx, auditContext, purpose.event, tokens));
   }
   return answer;
 }
 
-async function findAll(opener: Opener, principal: Principal, act: Act, ids: readonly string[]): Promise<FoundRow[]> {
+async function findAll(
+  opener: Opener,
+  principal: Principal,
+  auditContext: AuditContext,
+  ids: readonly string[],
+): Promise<FoundRow[]> {
   const look = ids.length > FEW ? opener.lookBriefly : opener.look;
-  const found = await Promise.all(ids.map((id) => look(principal.tenantId, id, act.atMs)));
+  const found = await Promise.all(ids.map((id) => look(principal.tenantId, id, auditContext.atMs)));
   const unknown = ids.filter((_, n) => found[n] === undefined);
   if (unknown.length > 0) throw unknownTokens(unknown);
   return found.filter((row) => row !== undefined);
 }
 
 async function evaluateAll(asked: Asked): Promise<Json[]> {
-  const { options, principal, act, found, named, rows, budget, refusals } = asked;
+  const { options, principal, auditContext, found, named, rows, budget, refusals } = asked;
   const { opener, expressions, largeWork } = options;
-  const present = createPresent(options, () => budget, act);
+  const present = createPresent(options, () => budget, auditContext);
   const viewsOf = (tokens: readonly OpenRow[], by = present) =>
     new Map(tokens.map((token) => [token.row.id, viewOf(asked, by, token)]));
   const noting = <T>(evaluate: () => T): T => refusals.noting(() => namingField(pathOfAll(found), evaluate));
@@ -109,15 +114,15 @@ async function evaluateAll(asked: Asked): Promise<Json[]> {
   const small = rows.filter((row) => !isLarge(row));
   const bytes = rows.reduce((sum, row) => sum + sealedBytesOf(row), 0);
   if (small.length === rows.length && bytes <= PIECE_BYTES_MAX) {
-    if (bytes > FREE_BYTES_MAX) await takeRoom(largeWork, principal.tenantId, act, bytes * OPENED_TIMES);
+    if (bytes > FREE_BYTES_MAX) await takeRoom(largeWork, principal.tenantId, auditContext, bytes * OPENED_TIMES);
     const views = viewsOf(await opener.open(principal.tenantId, small));
     return noting(() => found.map(({ text }) => evaluate(text, views)));
   }
   // Looking at masks before the expressions must not use up what is theirs.
-  const first = createPresent(options, createBudget, act);
+  const first = createPresent(options, createBudget, auditContext);
   return evaluateLarge(options, {
     principal,
-    act,
+    auditContext,
     rows,
     expressions: named,
     budget,
@@ -128,9 +133,9 @@ async function evaluateAll(asked: Asked): Promise<Json[]> {
   });
 }
 
-function viewOf({ principal, act, purpose }: Asked, present: Present, token: OpenRow): TokenView {
+function viewOf({ principal, auditContext, purpose }: Asked, present: Present, token: OpenRow): TokenView {
   const transform = granted(decide(principal, purpose.permission, subjectOf(token)));
-  const data = present.data(token, transform, act.atMs);
+  const data = present.data(token, transform, auditContext.atMs);
   // In an expression there is no leaving the data out: it would read like a token that holds nothing.
   if (data === undefined) throw accessDenied();
   const { row, content } = token;

@@ -1,4 +1,4 @@
-import type { Act } from '../../audit/entry.js';
+import type { AuditContext } from '../../audit/entry.js';
 import type { Database } from '../../storage/database.js';
 import type { PlacedToken } from '../change/change.js';
 import { recordTokens } from '../change/change.js';
@@ -8,7 +8,7 @@ import { TOKEN_EVENTS } from '../events.js';
  * Evaluates what a caller wrote on tokens that were opened for it. That it failed tells the caller something about them, so
  * the entry that says so is durable before the refusal leaves; where it cannot be written, nothing is told.
  */
-export function createRefusals(database: Database, act: Act) {
+export function createRefusals(database: Database, auditContext: AuditContext) {
   const failures = new WeakSet<object>();
 
   return {
@@ -26,7 +26,7 @@ export function createRefusals(database: Database, act: Act) {
       const [first] = tokens;
       if (first === undefined || typeof error !== 'object' || error === null || !failures.has(error)) return error;
       const { tenant_id: tenantId } = first.row;
-      await database.write(tenantId, (tx) => recordTokens(tx, act, TOKEN_EVENTS.refused, tokens, 'failure'));
+      await database.write(tenantId, (tx) => recordTokens(tx, auditContext, TOKEN_EVENTS.refused, tokens, 'failure'));
       return error;
     },
   };

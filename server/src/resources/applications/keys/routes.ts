@@ -36,7 +36,8 @@ function collectionRoutes(keys: KeyCalls): RouteRecord[] {
       response: ApplicationWithKeyBody,
       secretFields: ['key'],
       audit,
-      handle: ({ principal, act, params, body }) => keys.regenerate(principal.tenantId, act, params.id, body),
+      handle: ({ principal, auditContext, params, body }) =>
+        keys.regenerate(principal.tenantId, auditContext, params.id, body),
     }),
     defineRoute({
       ...base,
@@ -51,7 +52,8 @@ function collectionRoutes(keys: KeyCalls): RouteRecord[] {
       status: 200,
       response: Type.Array(ApplicationKeyBody),
       audit: { ...audit, onRead: APPLICATION_EVENTS.retrieved },
-      handle: ({ principal, act, params, query }) => keys.list(principal.tenantId, params.id, query, act.atMs),
+      handle: ({ principal, auditContext, params, query }) =>
+        keys.list(principal.tenantId, params.id, query, auditContext.atMs),
     }),
     defineRoute({
       ...base,
@@ -69,7 +71,7 @@ function collectionRoutes(keys: KeyCalls): RouteRecord[] {
       location: locationOf,
       secretFields: ['key'],
       audit,
-      handle: ({ principal, act, params }) => keys.add(principal.tenantId, act, params.id),
+      handle: ({ principal, auditContext, params }) => keys.add(principal.tenantId, auditContext, params.id),
     }),
   ];
 }
@@ -91,7 +93,8 @@ function singleRoutes(keys: KeyCalls): RouteRecord[] {
       status: 200,
       response: ApplicationKeyBody,
       audit: { ...audit, onRead: APPLICATION_EVENTS.retrieved },
-      handle: ({ principal, act, params }) => keys.get(principal.tenantId, params.id, params.key_id, act.atMs),
+      handle: ({ principal, auditContext, params }) =>
+        keys.get(principal.tenantId, params.id, params.key_id, auditContext.atMs),
     }),
     defineRoute({
       ...base,
@@ -103,7 +106,8 @@ function singleRoutes(keys: KeyCalls): RouteRecord[] {
       description: 'It answers 401 from then on. The last key may go too.',
       status: 204,
       audit,
-      handle: ({ principal, act, params }) => keys.revoke(principal.tenantId, act, params.id, params.key_id),
+      handle: ({ principal, auditContext, params }) =>
+        keys.revoke(principal.tenantId, auditContext, params.id, params.key_id),
     }),
   ];
 }

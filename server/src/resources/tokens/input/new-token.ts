@@ -6,7 +6,7 @@ import type { Json } from '../../../kernel/json.js';
 import { isJsonObject } from '../../../kernel/json-object.js';
 import { refuseUnsafeNumbers } from '../../../kernel/unsafe-numbers.js';
 import type { NewToken, TokenType } from '../../../vault/index.js';
-import { idFault, settlePlace, TOKEN_TYPE_CATALOGUE } from '../../../vault/index.js';
+import { idFault, settleContainers, TOKEN_TYPE_CATALOGUE } from '../../../vault/index.js';
 import { readContainers } from './containers.js';
 import type { InputContext } from './fields.js';
 import {
@@ -49,7 +49,7 @@ export function readNewToken(body: unknown, context: InputContext, errors: Field
     encryption: isGiven(body.encryption) ? readEncryption(body.encryption, context, faults) : undefined,
   };
   if (faults.count > 0 || type === undefined) return undefined;
-  return { id, type, data, ...settlePlace(type, containers, privacy), ...token };
+  return { id, type, data, ...settleContainers(type, containers, privacy), ...token };
 }
 
 /** The generic token that tokenizing makes of a bare value. */
@@ -58,7 +58,7 @@ export function newGenericToken(data: Json): NewToken {
     id: undefined,
     type: 'token',
     data,
-    ...settlePlace('token', undefined, undefined),
+    ...settleContainers('token', undefined, undefined),
     mask: undefined,
     metadata: undefined,
     searchIndexes: undefined,

@@ -25,7 +25,7 @@ const INSERT = {
          VALUES ($1, $2, $3, 'tenant', $4, 'update', 'Tenant updated', 'success', ${KIND})`,
 };
 
-/** The floor of a change: the same two statements in a transaction of their own, by the bare driver, without HTTP. */
+/** The baseline of a change: the same two statements in a transaction of their own, by the bare driver, without HTTP. */
 async function measure(options: BareDriverOptions): Promise<LoadResult> {
   const pool = new pg.Pool({
     host: options.socketDir,

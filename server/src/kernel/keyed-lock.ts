@@ -1,7 +1,7 @@
 /** Runs pieces of work under the same name one after another; others side by side. */
-export type InTurn = <T>(name: string, work: () => Promise<T>) => Promise<T>;
+export type KeyedLock = <T>(name: string, work: () => Promise<T>) => Promise<T>;
 
-export function createTurns(): InTurn {
+export function createKeyedLock(): KeyedLock {
   const last = new Map<string, Promise<unknown>>();
   return async (name, work) => {
     const mine = (last.get(name) ?? Promise.resolve()).then(work);

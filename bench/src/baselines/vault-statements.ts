@@ -1,6 +1,6 @@
 import { kindNumber } from '../../../server/dist/audit/kind.js';
 
-/** The statements of the floors: the same rows as the product writes, one statement each. */
+/** The statements of the baselines: the same rows as the product writes, one statement each. */
 
 const TOKEN = `INSERT INTO tokens (tenant_id, id, type, group_id, created_at, tie, fingerprint, terms, data_version, sealed)`;
 const LOG = `INSERT INTO logs (tenant_id, created_at, id, actor_type, actor_id, entity_type, entity_id, operation, message, outcome, trace_id, kind)`;

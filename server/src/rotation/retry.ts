@@ -11,7 +11,7 @@ export type Wait = (ms: number) => Promise<void>;
  * Tries again while the store is out of reach: a rotation may run for hours, and a restart of the database is no reason
  * to give up. Every step may run twice, so an unknown outcome is tried again too.
  */
-export async function patiently<T>(wait: Wait, act: () => Promise<T>): Promise<T> {
+export async function retryWhileUnreachable<T>(wait: Wait, act: () => Promise<T>): Promise<T> {
   for (let attempt = 1; ; attempt += 1) {
     try {
       return await act();
@@ -31,7 +31,7 @@ const ROWS_MIN = 16;
 export function createBatches(wait: Wait, rowsMax: number): <T>(act: (rows: number) => Promise<T>) => Promise<T> {
   let rows = rowsMax;
   return (act) =>
-    patiently(wait, async () => {
+    retryWhileUnreachable(wait, async () => {
       try {
         return await act(rows);
       } catch (error) {

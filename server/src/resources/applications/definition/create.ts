@@ -4,7 +4,7 @@ import { checkRights } from '../../../access/check-rules.js';
 import { rulesText } from '../../../access/grants.js';
 import type { ApplicationType } from '../../../access/permissions.js';
 import { keyMac, rightsMac } from '../../../access/row-macs.js';
-import type { Act } from '../../../audit/entry.js';
+import type { AuditContext } from '../../../audit/entry.js';
 import { record } from '../../../audit/record.js';
 import { hashApiKey } from '../../../crypto/keyed-hash.js';
 import type { SystemKeys } from '../../../crypto/system-keys.js';
@@ -37,15 +37,20 @@ export interface CreatedApplication {
 export async function createApplication(
   tx: TenantTx,
   systemKeys: SystemKeys,
-  act: Act,
+  auditContext: AuditContext,
   application: NewApplication,
 ): Promise<CreatedApplication> {
   const { name, type, permissions, rules = [], presetKey } = application;
   const checked = checkRights(type, { permissions, rules });
   if ('errors' in checked) throw validationFailed(checked.errors);
-  const { id } = await storeApplication(tx, systemKeys, act, { name, type, ...checked.rights, expiresAt: null });
+  const { id } = await storeApplication(tx, systemKeys, auditContext, {
+    name,
+    type,
+    ...checked.rights,
+    expiresAt: null,
+  });
   const key = presetKey ?? generateApiKey(type);
-  await storeKey(tx, systemKeys, act, id, key);
+  await storeKey(tx, systemKeys, auditContext, id, key);
   return { id, key };
 }
 
@@ -53,7 +58,7 @@ export async function createApplication(
 export async function storeApplication(
   tx: TenantTx,
   systemKeys: SystemKeys,
-  act: Act,
+  auditContext: AuditContext,
   definition: Definition,
 ): Promise<ApplicationRow> {
   const row = sealed(systemKeys, {
@@ -64,13 +69,13 @@ export async function storeApplication(
     permissions: definition.permissions,
     rules: rulesText(definition.rules),
     expires_at: definition.expiresAt,
-    created_by: act.actor?.id ?? null,
-    created_at: new Date(act.atMs),
+    created_by: auditContext.actor?.id ?? null,
+    created_at: new Date(auditContext.atMs),
     modified_by: null,
     modified_at: null,
   });
   await insertApplication(tx, row);
-  await record(tx, act, { event: APPLICATION_EVENTS.created, entityId: row.id, outcome: 'success' });
+  await record(tx, auditContext, { event: APPLICATION_EVENTS.created, entityId: row.id, outcome: 'success' });
   return row;
 }
 
@@ -88,7 +93,7 @@ export function rightsOf(row: Omit<ApplicationRow, 'mac'>) {
 export async function storeKey(
   tx: TenantTx,
   systemKeys: SystemKeys,
-  act: Act,
+  auditContext: AuditContext,
   applicationId: string,
   key: Secret<string>,
 ): Promise<ApiKeyRow> {
@@ -100,8 +105,8 @@ export async function storeKey(
     id,
     mac,
     expires_at: null,
-    created_by: act.actor?.id ?? null,
-    created_at: new Date(act.atMs),
+    created_by: auditContext.actor?.id ?? null,
+    created_at: new Date(auditContext.atMs),
   };
   await insertApiKey(tx, applicationId, row);
   return row;

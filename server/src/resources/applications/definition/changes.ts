@@ -1,13 +1,13 @@
 import type { IntegrityStory } from '../../../access/credential.js';
 import { parseRules } from '../../../access/grants.js';
 import { isRightsMacValid } from '../../../access/row-macs.js';
-import type { Act } from '../../../audit/entry.js';
+import type { AuditContext } from '../../../audit/entry.js';
 import type { LogEvent } from '../../../audit/events.js';
 import { record } from '../../../audit/record.js';
 import type { SystemKeys } from '../../../crypto/system-keys.js';
 import { AppError, storageUnavailable } from '../../../kernel/errors.js';
 import { isUuid } from '../../../kernel/ids.js';
-import { createTurns } from '../../../kernel/turns.js';
+import { createKeyedLock } from '../../../kernel/keyed-lock.js';
 import { announce } from '../../../storage/changes.js';
 import type { Database } from '../../../storage/database.js';
 import type { TenantTx } from '../../../storage/scope.js';
@@ -35,7 +35,7 @@ export interface ShownRights {
 export interface AccessHooks {
   /** Drops what this process remembers of a tenant's credentials, before the answer goes out. */
   readonly forgetAccess: (tenantId: string) => void;
-  readonly onSecurity: (story: SecurityStory, act: Act) => void;
+  readonly onSecurity: (story: SecurityStory, auditContext: AuditContext) => void;
   readonly onIntegrityFault: (story: IntegrityStory) => void;
 }
 
@@ -52,7 +52,12 @@ export interface Changes {
    * Runs a change of one Application. A refusal is handed back, not thrown: nothing was written, so the changes of
    * others that share the transaction need not be rolled back for it.
    */
-  run<T>(tenantId: string, applicationId: string, act: Act, work: (tx: TenantTx) => Promise<Outcome<T>>): Promise<T>;
+  run<T>(
+    tenantId: string,
+    applicationId: string,
+    auditContext: AuditContext,
+    work: (tx: TenantTx) => Promise<Outcome<T>>,
+  ): Promise<T>;
   /** Throws unless the row is as the product wrote it. */
   verify(row: ApplicationRow): ApplicationRow;
 }
@@ -61,10 +66,10 @@ export function createChanges(options: ChangesOptions): Changes {
   const { database, systemKeys } = options;
   // Members of one batch share a transaction, where a row lock keeps nobody out; so changes of the same Application
   // take turns here, and the lock keeps out other processes.
-  const inTurn = createTurns();
+  const inTurn = createKeyedLock();
 
   return {
-    async run(tenantId, applicationId, act, work) {
+    async run(tenantId, applicationId, auditContext, work) {
       // By tenant as well: nobody waits because a stranger keeps asking about the same id.
       const outcome = await inTurn(`${tenantId} ${applicationId}`, async () => {
         let isRefused = false;
@@ -78,7 +83,7 @@ export function createChanges(options: ChangesOptions): Changes {
         }
       });
       if (outcome instanceof AppError) throw outcome;
-      if (outcome.story) options.onSecurity({ ...outcome.story, tenantId }, act);
+      if (outcome.story) options.onSecurity({ ...outcome.story, tenantId }, auditContext);
       return outcome.body;
     },
     verify(row) {
@@ -92,16 +97,16 @@ export function createChanges(options: ChangesOptions): Changes {
 /** The last words of a change: its log entry, the notice to other processes, the answer to be repeated. */
 export async function conclude(
   tx: TenantTx,
-  act: Act,
+  auditContext: AuditContext,
   event: LogEvent,
   applicationId: string,
   body: unknown,
 ): Promise<void> {
   await Promise.all([
-    record(tx, act, { event, entityId: applicationId, outcome: 'success' }),
+    record(tx, auditContext, { event, entityId: applicationId, outcome: 'success' }),
     announce(tx, { kind: 'access', tenantId: tx.tenantId }),
   ]);
-  await act.keepAnswer?.(tx, body);
+  await auditContext.keepAnswer?.(tx, body);
 }
 
 export function shownRights({ permissions, rules, expires_at }: ApplicationRow): ShownRights {

@@ -6,7 +6,7 @@ export interface BareHttpOptions {
   readonly body: string;
 }
 
-/** The floor: `node:http` that answers every request with the same bytes, and does nothing else. */
+/** The baseline: `node:http` that answers every request with the same bytes, and does nothing else. */
 const [given = '{}'] = process.argv.slice(2);
 const { headers, body }: BareHttpOptions = JSON.parse(given);
 const answer = Buffer.from(body);

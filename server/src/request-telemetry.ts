@@ -19,7 +19,7 @@ interface Observed {
 const PROBES = new Set(['GET /healthz', 'GET /readyz']);
 
 /** One line a request, and one for each thing an operator has to know about. */
-export function observers({
+export function requestTelemetry({
   clock,
   log,
   metrics,

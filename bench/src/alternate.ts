@@ -26,7 +26,7 @@ export interface Round {
 }
 
 /** Turn by turn, so that whatever else the machine does falls on every side. Round 0 only warms up. */
-export async function takeTurns(rounds: number, sides: readonly Side[]): Promise<Round[][]> {
+export async function alternate(rounds: number, sides: readonly Side[]): Promise<Round[][]> {
   const found: Round[][] = sides.map(() => []);
   for (let round = 0; round <= rounds; round += 1) {
     for (const [place, side] of sides.entries()) {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
-import { operatorAct } from '../../../audit/entry.js';
+import { operatorContext } from '../../../audit/entry.js';
 import { AppError } from '../../../kernel/errors.js';
 import type { ChangesOptions, Outcome } from './changes.js';
 import { createChanges, noSuchKey } from './changes.js';
@@ -13,7 +13,7 @@ it('what a process remembers of access is dropped with a change and with one of 
   } as unknown as ChangesOptions; // All that a change without a story looks at.
   const changes = createChanges(options);
   const run = (tenantId: string, work: () => Promise<Outcome<string>>) =>
-    changes.run(tenantId, 'application', operatorAct(0), work);
+    changes.run(tenantId, 'application', operatorContext(0), work);
   await assert.rejects(
     run('refused', async () => noSuchKey()),
     (error) => error instanceof AppError && error.code === 'not_found',

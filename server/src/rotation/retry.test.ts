@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { storageUnavailable } from '../kernel/errors.js';
-import { createBatches } from './patience.js';
+import { createBatches } from './retry.js';
 
 test('a batch that is too large for the bounds gets smaller until it is not, and the next ones begin there', async () => {
   const inBatches = createBatches(async () => {}, 500);

@@ -10,7 +10,7 @@ export type GivenPrivacy = { readonly [Name in keyof Privacy]: Privacy[Name] | n
  * Settles what was left open. Containers follow the privacy that was given, privacy follows the first container that was
  * given as far as that names a classification and a level, and what neither says comes from the type.
  */
-export function settlePlace(
+export function settleContainers(
   type: TokenType,
   containers: readonly string[] | undefined,
   given: GivenPrivacy | undefined,

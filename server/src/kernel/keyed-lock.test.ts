@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { createTurns } from './turns.js';
+import { createKeyedLock } from './keyed-lock.js';
 
 /** A piece of work that goes on until it is told to end. */
 function piece() {
@@ -19,7 +19,7 @@ function piece() {
 const settle = () => new Promise((resolve) => setImmediate(resolve));
 
 test('work under one name goes one after another, in order; under another name side by side', async () => {
-  const inTurn = createTurns();
+  const inTurn = createKeyedLock();
   const [first, second, stranger] = [piece(), piece(), piece()];
   const running = [inTurn('a', first.work), inTurn('a', second.work), inTurn('b', stranger.work)];
   await settle();
@@ -36,7 +36,7 @@ test('work under one name goes one after another, in order; under another name s
 });
 
 test('a failure is its own: whoever is next goes on', async () => {
-  const inTurn = createTurns();
+  const inTurn = createKeyedLock();
   const [first, second] = [piece(), piece()];
   const failing = assert.rejects(inTurn('a', first.work), /broken/);
   const next = inTurn('a', async () => {
