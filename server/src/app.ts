@@ -13,7 +13,7 @@ import { createReadiness } from './http/routes/readiness.js';
 import { createRequestAudit } from './http/routes/request-audit.js';
 import type { HttpServer } from './http/server.js';
 import { createHttpServer } from './http/server.js';
-import type { JobRunner, Turn } from './jobs/runner.js';
+import type { JobRunner, JobSlot } from './jobs/runner.js';
 import { startJobs } from './jobs/runner.js';
 import type { Clock } from './kernel/clock.js';
 import { createLargeWork } from './kernel/large-work.js';
@@ -39,7 +39,7 @@ export interface AppOptions {
   readonly log: ProcessLog;
   readonly metrics: Metrics;
   /** For one of several processes on a port: which one it is, and how it has requests counted. */
-  readonly worker?: Turn & { readonly askKeeper: AskToCount };
+  readonly worker?: JobSlot & { readonly askKeeper: AskToCount };
   /** What time it is for background work; by the clocks of process and database unless told. */
   readonly upkeepTime?: (databaseMs: number) => number;
 }

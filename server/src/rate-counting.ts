@@ -9,7 +9,7 @@ import { createClientHash } from './limits/client-hash.js';
 import type { MemoryCounter } from './limits/memory-counter.js';
 import { createMemoryCounter } from './limits/memory-counter.js';
 import type { RateCounter } from './limits/rate-counter.js';
-import { connectRedis, reasonOf } from './limits/redis-connection.js';
+import { connectRedis, redisReasonOf } from './limits/redis-connection.js';
 import { RedisCounter } from './limits/redis-counter.js';
 import { createRedisStore } from './limits/redis-store.js';
 import type { Metrics } from './telemetry/metrics.js';
@@ -59,7 +59,10 @@ export function createRateCounting(options: RateCountingOptions): RateCounting {
     onChange: (isUp, error) => {
       if (isUp) main.info({ event: 'rate_store_up' }, 'rate counters are shared over Redis');
       else
-        main.warn({ event: 'rate_store_lost', reason: reasonOf(error) }, 'Redis is lost: each node counts for itself');
+        main.warn(
+          { event: 'rate_store_lost', reason: redisReasonOf(error) },
+          'Redis is lost: each node counts for itself',
+        );
     },
   });
   addStoreMetrics(options.metrics, counter);

@@ -8,7 +8,7 @@ import { findCredentialByHash } from './queries.js';
 import { isKeyMacValid } from './row-macs.js';
 
 export interface ApiKeyReaderOptions {
-  readonly database: Pick<Database, 'identify'>;
+  readonly database: Pick<Database, 'readCredential'>;
   readonly rowMacKey: KeyObject;
   readonly rights: StoredRights;
 }
@@ -40,7 +40,7 @@ export function createApiKeyReader({ database, rowMacKey, rights }: ApiKeyReader
   }
 
   return async (keyHash) => {
-    const row = await database.identify((tx) => findCredentialByHash(tx, keyHash));
+    const row = await database.readCredential((tx) => findCredentialByHash(tx, keyHash));
     return row && credentialOf(row, keyHash);
   };
 }

@@ -49,11 +49,11 @@ export function createAuthenticate(options: AuthenticateOptions): Authenticate {
     return found && isPending(found) ? undefined : found;
   }
 
-  async function admitLoaded(apiKey: string, found: Credential | undefined): Promise<Application | Session> {
-    return admit(found ?? (isSessionKey(apiKey) ? await load(apiKey) : undefined));
+  async function principalOfLoaded(apiKey: string, found: Credential | undefined): Promise<Application | Session> {
+    return principalOf(found ?? (isSessionKey(apiKey) ? await load(apiKey) : undefined));
   }
 
-  function admit(credential: Credential | undefined): Application | Session {
+  function principalOf(credential: Credential | undefined): Application | Session {
     if (credential === undefined || isOver(credential)) throw invalidApiKey();
     options.noteUse(credential);
     return credential.principal;
@@ -67,7 +67,9 @@ export function createAuthenticate(options: AuthenticateOptions): Authenticate {
   return (apiKey) => {
     if (apiKey === undefined || apiKey === '') throw missingApiKey();
     const found = memory.find(hash('sha256', salt + apiKey, 'hex'), () => loadSettled(apiKey));
-    return found instanceof Promise ? found.then((credential) => admitLoaded(apiKey, credential)) : admit(found);
+    return found instanceof Promise
+      ? found.then((credential) => principalOfLoaded(apiKey, credential))
+      : principalOf(found);
   };
 }
 

@@ -11,7 +11,7 @@ import { isKeyMacValid, isSessionMacValid } from './row-macs.js';
 export type SessionGrants = 'held' | 'any';
 
 export interface SessionKeyReaderOptions {
-  readonly database: Pick<Database, 'identify'>;
+  readonly database: Pick<Database, 'readCredential'>;
   readonly rowMacKey: KeyObject;
   readonly sessionGrants: SessionGrants;
   readonly rights: StoredRights;
@@ -58,7 +58,8 @@ export function createSessionKeyReader(options: SessionKeyReaderOptions): Sessio
     return authorized(options, creator, authorizer);
   }
 
-  return async (keyHash) => credentialOf(await database.identify((tx) => findSessionByHash(tx, keyHash)), keyHash);
+  return async (keyHash) =>
+    credentialOf(await database.readCredential((tx) => findSessionByHash(tx, keyHash)), keyHash);
 }
 
 /** Until it is authorized it may do nothing. */

@@ -1,9 +1,9 @@
 import { Secret } from '../kernel/secret.js';
-import type { Kind, Settings } from '../kernel/setting.js';
+import type { SettingKind, Settings } from '../kernel/setting.js';
 import { oneOf } from '../kernel/setting.js';
 import { applicationTypeOfKey, isWellFormedApiKey } from './api-key.js';
 
-const MANAGEMENT_KEY: Kind<Secret<string>> = {
+const MANAGEMENT_KEY: SettingKind<Secret<string>> = {
   values: 'API key',
   parse(text) {
     if (!isWellFormedApiKey(text) || applicationTypeOfKey(text) !== 'management') {

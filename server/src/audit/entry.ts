@@ -17,7 +17,7 @@ export interface Shown {
 }
 
 /** Whoever answers: gives back what it holds once the answer is out. */
-export interface Holder {
+export interface AnswerHolder {
   /** Its share of memory, if it has one. */
   held: Share[] | undefined;
   /** Where the answer will go. */
@@ -33,7 +33,7 @@ export interface AuditContext {
   readonly sourceAddress: string | undefined;
   readonly traceId: string | undefined;
   /** Undefined where nobody waits for an answer. */
-  readonly holder?: Holder | undefined;
+  readonly holder?: AnswerHolder | undefined;
   /**
    * Under an idempotency key: stores the answer's body in the transaction of its effect. A change calls it last, with
    * the very value it returns to the route. A read has nothing to keep.

@@ -17,7 +17,7 @@ import type { Database } from '../storage/database.js';
 import { createDatabase } from '../storage/database.js';
 import { migrate } from '../storage/migrate.js';
 import { readMigrations } from '../storage/migrations.js';
-import type { Settings } from '../testing/command-runner.js';
+import type { CommandSettings } from '../testing/command-runner.js';
 import { ending, launch, runCommand, succeed, urlOf } from '../testing/command-runner.js';
 import type { EmptyDatabase } from '../testing/empty-database.js';
 import { connectAs, createEmptyDatabase } from '../testing/empty-database.js';
@@ -41,7 +41,7 @@ describe('a backup beside others that change the database', () => {
   let app: TestApp;
   let scratch: Awaited<ReturnType<typeof makeScratch>>;
   let path: (name: string) => string;
-  let source: Settings;
+  let source: CommandSettings;
   let kept: Subject;
   const cleanUp: (() => unknown)[] = [];
   before(async () => {
@@ -91,7 +91,7 @@ describe('a backup beside others that change the database', () => {
   }
 
   /** As a process does that starts on it. */
-  async function open(copy: { readonly ownerTarget: ConnectionTarget; readonly settings: Settings }) {
+  async function open(copy: { readonly ownerTarget: ConnectionTarget; readonly settings: CommandSettings }) {
     const target = { ...socketOf(copy.ownerTarget), user: LOGIN };
     const database = createDatabase({ target, clock: systemClock });
     cleanUp.push(() => database.close());
@@ -116,7 +116,7 @@ describe('a backup beside others that change the database', () => {
     assert.equal(apart.rowCount, 0, 'each token has its entry, each entry its token');
   }
 
-  async function assertVerified(settings: Settings): Promise<void> {
+  async function assertVerified(settings: CommandSettings): Promise<void> {
     assert.match((await succeed(settings, 'keys', 'verify')).stderr, /Rows that do not open: 0/);
   }
 
@@ -200,7 +200,7 @@ describe('a backup beside others that change the database', () => {
 
   describe('and a migration', () => {
     let older: EmptyDatabase;
-    let settings: Settings;
+    let settings: CommandSettings;
     before(async () => {
       older = await createEmptyDatabase(app.db);
       await migrate({ owner: older.ownerTarget, login: LOGIN, createLogin: false, upTo: OLDER });
@@ -344,7 +344,7 @@ function socketOf(target: ConnectionTarget): SocketTarget {
   return target;
 }
 
-function settingsOf({ ownerTarget }: Pick<EmptyDatabase, 'ownerTarget'>, rootKey: string): Settings {
+function settingsOf({ ownerTarget }: Pick<EmptyDatabase, 'ownerTarget'>, rootKey: string): CommandSettings {
   const owner = socketOf(ownerTarget);
   return {
     STRONGROOM_DATABASE_URL: urlOf({ ...owner, user: LOGIN }),

@@ -16,7 +16,7 @@ import { BEFORE_ECHO_MS, eventually } from '../testing/eventually.js';
 import type { Call } from '../testing/http-client.js';
 import { createCaller } from '../testing/http-client.js';
 import type { Connection, Env, WorkerServer } from '../testing/worker-server.js';
-import { holdChange, isAlive, launchWorkers, MAIN, openConnection, operatorEnv } from '../testing/worker-server.js';
+import { holdChange, isRunning, launchWorkers, MAIN, openConnection, operatorEnv } from '../testing/worker-server.js';
 
 const WORKERS = 3;
 const CONNECTIONS = 24;
@@ -245,12 +245,12 @@ describe('serve with several workers', () => {
     process.kill(-server.pid, 'SIGTERM');
     const isStopping = () => server.lines('stopping').some(({ worker }) => worker === undefined);
     await eventually('stopping', isStopping);
-    assert.ok(pids.some(isAlive), 'one waits for its request');
+    assert.ok(pids.some(isRunning), 'one waits for its request');
     held.finish();
     assert.equal(await held.status, 200);
     assert.equal(await server.ended, 0);
     assert.equal(server.lines('stopped').length, 1);
-    assert.ok(!pids.some(isAlive));
+    assert.ok(!pids.some(isRunning));
     assert.deepEqual(await findClusterProcesses(join(folder, 'data', 'postgres')), []);
   });
 });

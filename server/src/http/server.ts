@@ -78,7 +78,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
 
   function enterPlace(request: IncomingMessage, response: ServerResponse): Exchange {
     const exchange: Exchange = { request, response, context: gate.identify(request) };
-    places.enter(exchange.context);
+    places.take(exchange.context);
     return exchange;
   }
 
@@ -177,7 +177,7 @@ function createLoad(options: HttpServerOptions, stopping: AbortSignal) {
     onWait: places.leave,
     onArrived: places.takeAgain,
   });
-  const streams = createStreamSlots({ max: options.inFlightMax * STREAMS_PER_SLOT, onEnter: places.leave });
+  const streams = createStreamSlots({ max: options.inFlightMax * STREAMS_PER_SLOT, onTake: places.leave });
   return { places, unsent, pipelines, respond, bodies, streams };
 }
 

@@ -1,10 +1,10 @@
 import { listenHost } from '../kernel/listen-host.js';
-import type { Kind, Settings } from '../kernel/setting.js';
+import type { SettingKind, Settings } from '../kernel/setting.js';
 import { integerBetween, listOf, oneOf, PORT } from '../kernel/setting.js';
 
 const PREFIX_PATTERN = /^[A-Za-z][A-Za-z0-9]{0,19}$/;
 
-const HEADER_PREFIXES: Kind<readonly string[]> = {
+const HEADER_PREFIXES: SettingKind<readonly string[]> = {
   values: 'names, separated by commas',
   parse(text) {
     const prefixes = listOf(text).map((prefix) => prefix.toUpperCase());

@@ -27,7 +27,7 @@ export interface JobRunner {
 }
 
 /** Which of several equal processes this is, from 1, and how many there are. */
-export interface Turn {
+export interface JobSlot {
   readonly slot: number;
   readonly of: number;
 }
@@ -37,7 +37,7 @@ export interface JobRunnerOptions {
   readonly jobs: readonly Job[];
   readonly onFault: (name: string, error: unknown) => void;
   readonly clock: Clock;
-  readonly turn?: Turn | undefined;
+  readonly turn?: JobSlot | undefined;
   /** After this a lead ends although its step has not. */
   readonly leadMaxMs?: number;
 }
@@ -55,7 +55,7 @@ const TRY_LEAD = statement<{ is_leader: boolean; database_ms: number }>(
  * its connection up, which by default is hours.
  */
 const LEAD_MAX_MS = 600_000;
-const ALONE: Turn = { slot: 1, of: 1 };
+const ALONE: JobSlot = { slot: 1, of: 1 };
 
 /**
  * Runs every job in a loop of its own. The leader's lock lives in a transaction around each step, so it ends with the
@@ -157,7 +157,7 @@ function createKeyedLock(): KeyedLock {
  * Processes of one machine look by turns, in the order of their slots, by the clock they share: together as often as one
  * would alone. Whoever misses its turn is followed by the next.
  */
-export function restUntilTurn(restMs: number, nowMs: number, { slot, of }: Turn): number {
+export function restUntilTurn(restMs: number, nowMs: number, { slot, of }: JobSlot): number {
   if (of === 1) return restMs;
   const roundMs = restMs * of;
   const untilTurnMs = roundMs - ((nowMs - restMs * slot) % roundMs);

@@ -4,7 +4,7 @@ import { IntegrityError } from '../crypto/integrity-error.js';
 import type { TenantKeys } from '../crypto/tenant-keys.js';
 import type { Database } from '../storage/database.js';
 import type { TenantTx } from '../storage/scope.js';
-import type { ResealStep, Step } from '../tables/walk.js';
+import type { ResealStep, WalkStep } from '../tables/walk.js';
 import { contextOf } from './kept-answer.js';
 import { deleteDue, listKept, listTenantsWithDue, replaceSealed } from './queries.js';
 
@@ -56,7 +56,7 @@ export async function verifyIdempotencyKeys(
   keys: TenantKeys,
   afterHex: string,
   limit: number,
-): Promise<Step & { readonly faults: readonly string[] }> {
+): Promise<WalkStep & { readonly faults: readonly string[] }> {
   const rows = await listKept(tx, Buffer.from(afterHex, 'hex'), limit);
   const faults: string[] = [];
   for (const { id, sealed } of rows.filter((row) => !isEmpty(row))) {

@@ -1,7 +1,7 @@
 /** A setting as its room declares it. `config.ts` gathers the declarations of all rooms and reads the environment. */
 export interface Setting<T> {
   readonly name: string;
-  readonly kind: Kind<T>;
+  readonly kind: SettingKind<T>;
   /** As the operator would write it; undefined where there is none, and then the value may be undefined too. */
   readonly default: string | undefined;
   /** What it does, in Markdown, for the reference page. */
@@ -10,7 +10,7 @@ export interface Setting<T> {
 }
 
 /** What values a setting takes, and how their text is read. */
-export interface Kind<T> {
+export interface SettingKind<T> {
   /** In Markdown, for the reference page. */
   readonly values: string;
   /** Throws a sentence that says what a good value looks like, never the value. */
@@ -19,16 +19,16 @@ export interface Kind<T> {
 
 export type Settings = Readonly<Record<string, Setting<unknown>>>;
 
-export type ValueOf<S> = S extends { readonly kind: Kind<infer T>; readonly default: infer D }
+export type ValueOf<S> = S extends { readonly kind: SettingKind<infer T>; readonly default: infer D }
   ? D extends string
     ? T
     : T | undefined
   : never;
 
 /** A folder or a file. */
-export const PATH: Kind<string> = { values: 'path', parse: (text) => text };
+export const PATH: SettingKind<string> = { values: 'path', parse: (text) => text };
 
-export function oneOf<const T extends string>(words: readonly T[]): Kind<T> {
+export function oneOf<const T extends string>(words: readonly T[]): SettingKind<T> {
   return {
     values: words.map((word) => `\`${word}\``).join(', '),
     parse(text) {
@@ -39,7 +39,7 @@ export function oneOf<const T extends string>(words: readonly T[]): Kind<T> {
   };
 }
 
-export function integerBetween(min: number, max: number): Kind<number> {
+export function integerBetween(min: number, max: number): SettingKind<number> {
   return {
     values: `${min} to ${max}`,
     parse(text) {
@@ -51,7 +51,7 @@ export function integerBetween(min: number, max: number): Kind<number> {
   };
 }
 
-export const PORT: Kind<number> = integerBetween(0, 65_535);
+export const PORT: SettingKind<number> = integerBetween(0, 65_535);
 
 /** The parts of a text with commas between them. */
 export function listOf(text: string): string[] {

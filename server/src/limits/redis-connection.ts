@@ -68,15 +68,15 @@ export async function connectRedis(options: RedisConnectionOptions): Promise<Red
 }
 
 /** Why Redis is not to be used, in words that repeat nothing it was sent: some errors quote the password. */
-export function reasonOf(error: unknown): string {
-  if (error instanceof ErrorReply) return `Redis answered ${codeOf(error)}`;
+export function redisReasonOf(error: unknown): string {
+  if (error instanceof ErrorReply) return `Redis answered ${redisCodeOf(error)}`;
   if (!(error instanceof Error)) return 'unknown';
   const code = 'code' in error ? error.code : undefined;
   return typeof code === 'string' ? code : error.name === 'Error' ? error.constructor.name : error.name;
 }
 
 /** The first word of an error reply, such as OOM or READONLY. */
-export function codeOf(error: unknown): string {
+export function redisCodeOf(error: unknown): string {
   const [code = ''] = error instanceof ErrorReply ? error.message.split(' ', 1) : [];
   return /^[A-Z]{1,20}$/.test(code) ? code : 'ERR';
 }

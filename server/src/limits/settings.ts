@@ -1,10 +1,10 @@
 import { Secret } from '../kernel/secret.js';
-import type { Kind, Settings } from '../kernel/setting.js';
+import type { SettingKind, Settings } from '../kernel/setting.js';
 import { listOf, oneOf } from '../kernel/setting.js';
 import { parseTrustedProxies } from './client-address.js';
 
 /** Secret, because it usually holds a password. */
-const REDIS_URL: Kind<Secret<string>> = {
+const REDIS_URL: SettingKind<Secret<string>> = {
   values: '`redis://` or `rediss://` address',
   parse(text) {
     if (!/^rediss?:\/\//.test(text) || !isReadableUrl(text) || !/^(\/\d*)?$/.test(new URL(text).pathname)) {

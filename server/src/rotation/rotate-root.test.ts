@@ -16,20 +16,27 @@ import { createCaller } from '../testing/http-client.js';
 import type { RootRotationOptions } from './rotate-root.js';
 import { rotateRoot } from './rotate-root.js';
 import { SETTLE_MS } from './rotate-tenant.js';
-import type { Process, Vault } from './rotation-fixture.js';
-import { assertAllOpen, createFakeTime, createVault, failingAt, insertTokens, manyIds } from './rotation-fixture.js';
+import type { Process, RotationVault } from './rotation-fixture.js';
+import {
+  assertAllOpen,
+  createFakeTime,
+  createRotationVault,
+  failingAt,
+  insertTestTokens,
+  manyIds,
+} from './rotation-fixture.js';
 
-let vault: Vault;
+let vault: RotationVault;
 let command: Process;
 let tenants: string[];
 /** Each test has a vault of its own, since a rotation changes all of it. */
 beforeEach(async () => {
-  vault = await createVault();
+  vault = await createRotationVault();
   command = await vault.open();
   tenants = [];
   for (let count = 0; count < 3; count += 1) {
     const tenantId = await vault.makeTenant(command);
-    await insertTokens(vault, await command.keyStore.keyring.forTenant(tenantId), manyIds(2));
+    await insertTestTokens(vault, await command.keyStore.keyring.forTenant(tenantId), manyIds(2));
     tenants.push(tenantId);
   }
 });
@@ -137,7 +144,7 @@ describe('rotating the root key in a file', () => {
       await late.database.write(tenantId, async (tx) => {
         for (const row of generateTenantKeys(oldKey, tenantId)) await insertTenantKey(tx, row, 0);
       });
-      await insertTokens(vault, await late.keyStore.keyring.forTenant(tenantId), manyIds(2));
+      await insertTestTokens(vault, await late.keyStore.keyring.forTenant(tenantId), manyIds(2));
       tenants.push(tenantId);
     });
     const { keys } = await rotateRoot(optionsOf(command, { clock, wait }));

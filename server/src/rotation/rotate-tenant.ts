@@ -79,7 +79,7 @@ export interface Pass {
  * Walks once through everything the tenant has. The first walk goes on where an earlier run stopped and writes down how
  * far it came, in the transaction of each batch; later ones look at everything.
  */
-export async function walk(
+export async function walkTable(
   options: RotationOptions,
   rotation: Begun,
   isFirst: boolean,

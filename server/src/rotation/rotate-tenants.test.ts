@@ -7,14 +7,14 @@ import { openContent, sealContent } from '../vault/stored/seal.js';
 import { SETTLE_MS } from './rotate-tenant.js';
 import type { RotateTenantsOptions } from './rotate-tenants.js';
 import { rotateTenants } from './rotate-tenants.js';
-import type { Process, Vault } from './rotation-fixture.js';
+import type { Process, RotationVault } from './rotation-fixture.js';
 import {
   assertAllOpen,
   contentOf,
   createFakeTime,
-  createVault,
+  createRotationVault,
   failingAt,
-  insertTokens,
+  insertTestTokens,
   keyVersions,
   manyIds,
   sealedTokens,
@@ -22,9 +22,9 @@ import {
 } from './rotation-fixture.js';
 import { everyTenantId } from './tenants.js';
 
-let vault: Vault;
+let vault: RotationVault;
 before(async () => {
-  vault = await createVault();
+  vault = await createRotationVault();
 });
 after(() => vault.close());
 
@@ -42,7 +42,7 @@ const ROWS = 1_100;
 
 async function tenantWithRows(process: Process, count = ROWS): Promise<string> {
   const tenantId = await vault.makeTenant(process);
-  await insertTokens(vault, await process.keyStore.keyring.forTenant(tenantId), manyIds(count));
+  await insertTestTokens(vault, await process.keyStore.keyring.forTenant(tenantId), manyIds(count));
   return tenantId;
 }
 
@@ -85,7 +85,7 @@ describe('rotating a tenant', () => {
     const tenantId = await tenantWithRows(command, 3);
     const oldKeys = await command.keyStore.keyring.forTenant(tenantId);
     const { clock, wait, waits } = createFakeTime(async () => {
-      if (waits.length < 3) await insertTokens(vault, oldKeys, manyIds(2));
+      if (waits.length < 3) await insertTestTokens(vault, oldKeys, manyIds(2));
       assert.deepEqual(await keyVersions(vault, tenantId), [1, 2], 'the old key is there while a row needs it');
     });
     const summary = await rotateTenants(optionsOf(command, { clock, wait }), only(tenantId));
@@ -115,7 +115,7 @@ describe('rotating a tenant', () => {
     const write = async (): Promise<void> => {
       while (!isOver) {
         const [id = ''] = manyIds(1);
-        await insertTokens(vault, await keyring.forTenant(tenantId), [id]);
+        await insertTestTokens(vault, await keyring.forTenant(tenantId), [id]);
         count += 1;
         const [row] = (await sealedTokens(vault, tenantId)).slice(rounds % 50);
         assert.ok(row);

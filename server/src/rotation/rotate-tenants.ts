@@ -2,7 +2,7 @@ import { IntegrityError } from '../crypto/integrity-error.js';
 import { AppError } from '../kernel/errors.js';
 import { retryWhileUnreachable } from './retry.js';
 import type { Begun, Pass, RotationOptions } from './rotate-tenant.js';
-import { beginRotation, finish, SETTLE_MS, stagesOf, walk } from './rotate-tenant.js';
+import { beginRotation, finish, SETTLE_MS, stagesOf, walkTable } from './rotate-tenant.js';
 
 export type RotationPhase = 'sealing' | 'waiting' | 'checking';
 
@@ -58,7 +58,7 @@ export async function rotateTenants(
   const report = (phase: RotationPhase) =>
     options.onProgress({ phase, tenantsBegun: tenants, tenantsFinished: finished, rows: seen, rowsTotal });
   const take = async (phase: RotationPhase, rotation: Begun, isFirst: boolean): Promise<Pass> => {
-    const pass = await walk(options, rotation, isFirst, (count) => {
+    const pass = await walkTable(options, rotation, isFirst, (count) => {
       seen += count;
       report(phase);
     });

@@ -36,7 +36,7 @@ export interface Process {
   readonly keyStore: KeyStore;
 }
 
-export interface Vault {
+export interface RotationVault {
   readonly db: TestDatabase;
   readonly folder: string;
   readonly keyFile: string;
@@ -48,7 +48,7 @@ export interface Vault {
   close(): Promise<void>;
 }
 
-export async function createVault(): Promise<Vault> {
+export async function createRotationVault(): Promise<RotationVault> {
   const db = await createTestDatabase();
   const folder = await mkdtemp(join(tmpdir(), 'sr-rotation-'));
   const keyFile = join(folder, 'root.key');
@@ -127,7 +127,7 @@ export function contentOf(text: string): TokenContent {
 }
 
 /** Writes rows as the owner, sealed with these keys whatever they are by now. */
-export async function insertTokens(vault: Vault, keys: TenantKeys, ids: readonly string[]): Promise<void> {
+export async function insertTestTokens(vault: RotationVault, keys: TenantKeys, ids: readonly string[]): Promise<void> {
   const { tenantId: tenant_id } = keys;
   const sealed = ids.map((id) => sealContent(keys, { tenant_id, id, data_version: 1 }, contentOf(`data of ${id}`)));
   await vault.db.owner.query(
@@ -142,7 +142,7 @@ export function manyIds(count: number): string[] {
   return Array.from({ length: count }, () => newId());
 }
 
-export async function sealedTokens(vault: Vault, tenantId: string): Promise<SealedToken[]> {
+export async function sealedTokens(vault: RotationVault, tenantId: string): Promise<SealedToken[]> {
   const { rows } = await vault.db.owner.query<SealedToken>(
     'SELECT tenant_id, id, type, group_id, data_version, sealed FROM tokens WHERE tenant_id = $1 ORDER BY id',
     [tenantId],
@@ -151,12 +151,12 @@ export async function sealedTokens(vault: Vault, tenantId: string): Promise<Seal
 }
 
 /** Which key versions the rows name, in order. */
-export async function versionsInUse(vault: Vault, tenantId: string): Promise<(number | undefined)[]> {
+export async function versionsInUse(vault: RotationVault, tenantId: string): Promise<(number | undefined)[]> {
   const rows = await sealedTokens(vault, tenantId);
   return [...new Set(rows.map(({ sealed }) => keyVersionOf(sealed)))].sort();
 }
 
-export async function keyVersions(vault: Vault, tenantId: string): Promise<number[]> {
+export async function keyVersions(vault: RotationVault, tenantId: string): Promise<number[]> {
   const { rows } = await vault.db.owner.query<{ version: number }>(
     `SELECT version FROM tenant_keys WHERE tenant_id = $1 AND kind = 'encryption' ORDER BY version`,
     [tenantId],
@@ -165,7 +165,7 @@ export async function keyVersions(vault: Vault, tenantId: string): Promise<numbe
 }
 
 /** Opens every row of the tenant as a process does that starts now, with the key file as it is on disk. */
-export async function assertAllOpen(vault: Vault, tenantId: string, count: number): Promise<void> {
+export async function assertAllOpen(vault: RotationVault, tenantId: string, count: number): Promise<void> {
   const ring = parseRootKeyRing(await readFile(vault.keyFile, 'utf8'));
   const database = createDatabase({ target: vault.db.target, clock: systemClock });
   try {

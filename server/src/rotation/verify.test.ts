@@ -5,18 +5,18 @@ import { systemClock } from '../kernel/clock.js';
 import { createApplication } from '../resources/applications/index.js';
 import { TABLES } from '../resources.js';
 import { rotateTenants } from './rotate-tenants.js';
-import type { Process, Vault } from './rotation-fixture.js';
-import { createFakeTime, createVault, insertTokens, manyIds, sealedTokens } from './rotation-fixture.js';
+import type { Process, RotationVault } from './rotation-fixture.js';
+import { createFakeTime, createRotationVault, insertTestTokens, manyIds, sealedTokens } from './rotation-fixture.js';
 import { everyTenantId } from './tenants.js';
 import type { Fault, Verified } from './verify.js';
 import { verifyKeys } from './verify.js';
 
-let vault: Vault;
+let vault: RotationVault;
 let command: Process;
 let tenantId: string;
 let otherId: string;
 before(async () => {
-  vault = await createVault();
+  vault = await createRotationVault();
   command = await vault.open();
   tenantId = await makeTenant(700);
   otherId = await makeTenant(3);
@@ -27,7 +27,7 @@ const { wait } = createFakeTime();
 
 async function makeTenant(rows: number): Promise<string> {
   const made = await vault.makeTenant(command);
-  await insertTokens(vault, await command.keyStore.keyring.forTenant(made), manyIds(rows));
+  await insertTestTokens(vault, await command.keyStore.keyring.forTenant(made), manyIds(rows));
   await command.database.write(made, (tx) =>
     createApplication(tx, command.keyStore.systemKeys, operatorContext(systemClock.nowMs()), {
       name: 'Verified',

@@ -8,7 +8,7 @@ import { openTenantKeys } from '../crypto/tenant-keys.js';
 import type { Database } from '../storage/database.js';
 import type { TenantTx } from '../storage/scope.js';
 import type { TableRecord } from '../tables/table.js';
-import type { Step } from '../tables/walk.js';
+import type { WalkStep } from '../tables/walk.js';
 import { createBatches, retryWhileUnreachable, type Wait } from './retry.js';
 
 export interface Fault {
@@ -38,7 +38,7 @@ const BATCH_ROWS = 500;
 /** Opens everything that is sealed and changes nothing. The check row was opened by whoever opened the database. */
 export async function verifyKeys(options: VerifyOptions, tenantIds: AsyncIterable<string>): Promise<Verified> {
   let [tenants, rows, faults] = [0, 0, 0];
-  const tally = (tenantId: string | undefined, table: string, { seen, faults: ids = [] }: Step): void => {
+  const tally = (tenantId: string | undefined, table: string, { seen, faults: ids = [] }: WalkStep): void => {
     rows += seen;
     faults += ids.length;
     for (const id of ids) options.onFault({ tenantId, table, id });
@@ -52,7 +52,7 @@ export async function verifyKeys(options: VerifyOptions, tenantIds: AsyncIterabl
   return { tenants, rows, faults };
 }
 
-async function verifySystemKeys({ database, keyStore, wait }: VerifyOptions): Promise<Step> {
+async function verifySystemKeys({ database, keyStore, wait }: VerifyOptions): Promise<WalkStep> {
   const rows = await retryWhileUnreachable(wait, () => database.lookUp(findSystemKeys));
   const ring = await keyStore.custody.reload();
   const faults = rows.filter(
@@ -64,7 +64,7 @@ async function verifySystemKeys({ database, keyStore, wait }: VerifyOptions): Pr
 async function verifyTenant(
   options: VerifyOptions,
   tenantId: string,
-  tally: (table: string, step: Step) => void,
+  tally: (table: string, step: WalkStep) => void,
 ): Promise<void> {
   const { step, keys } = await verifyTenantKeys(options, tenantId);
   tally('tenant_keys', step);
@@ -93,14 +93,14 @@ async function verifyTenant(
   }
 }
 
-const END: Step = { next: undefined, seen: 0 };
+const END: WalkStep = { next: undefined, seen: 0 };
 
-type Look = (tx: TenantTx, place: string, limit: number) => Promise<Step>;
+type Look = (tx: TenantTx, place: string, limit: number) => Promise<WalkStep>;
 
 async function walk(
   { database, wait }: VerifyOptions,
   tenantId: string,
-  tally: (step: Step) => void,
+  tally: (step: WalkStep) => void,
   look: Look,
 ): Promise<void> {
   let place: string | undefined = '';
@@ -116,7 +116,7 @@ async function walk(
   }
 }
 
-function onlyRepeated(first: Step, second: Step): Step {
+function onlyRepeated(first: WalkStep, second: WalkStep): WalkStep {
   return { ...second, faults: (second.faults ?? []).filter((id) => first.faults?.includes(id)) };
 }
 
@@ -131,7 +131,7 @@ async function verifyTenantKeys({ database, keyStore, wait }: VerifyOptions, ten
     .map(({ kind, version }) => `${kind}/${version}`);
   const keys = faults.length === 0 && rows.length > 0 ? openAll(ring, tenantId, rows) : undefined;
   const isWhole = keys !== undefined || faults.length > 0 || rows.length === 0;
-  const step: Step = { next: undefined, seen: rows.length, faults: isWhole ? faults : ['incomplete'] };
+  const step: WalkStep = { next: undefined, seen: rows.length, faults: isWhole ? faults : ['incomplete'] };
   return { step, keys };
 }
 

@@ -9,7 +9,7 @@ import type { Tx } from './scope.js';
 import { statement } from './statement.js';
 
 /** What one process tells the others so that they drop what they remember. */
-export interface Change {
+export interface ChangeNotice {
   readonly kind: 'tenant' | 'access';
   readonly tenantId: string;
 }
@@ -22,7 +22,7 @@ export interface ChangeListener {
 
 export interface ChangeListenerOptions {
   readonly target: ConnectionTarget;
-  readonly onChange: (change: Change) => void;
+  readonly onChange: (change: ChangeNotice) => void;
   /** Called when notices may have been missed: everything remembered is void. */
   readonly onGap: () => void;
   /** Sends a notice over a connection that is not the listening one. */
@@ -49,7 +49,7 @@ const REFUSALS_MAX = 4;
 const NOTIFY = statement<{ sent: string }>('notify_change', `SELECT pg_notify('${CHANNEL}', $1)::text AS sent`);
 
 /** Tells every process about a change when, and only if, this transaction commits. */
-export async function announce(tx: Tx, change: Change): Promise<void> {
+export async function announce(tx: Tx, change: ChangeNotice): Promise<void> {
   await tx.run(NOTIFY, [`${change.kind}:${change.tenantId}`]);
 }
 

@@ -56,7 +56,7 @@ export interface Database {
   /** Looks at identities across tenants, and changes nothing. */
   lookUp<T>(work: (tx: SystemTx) => Promise<T>): Promise<T>;
   /** The same for a name that anybody may have made up, such as an API key: all of these hold some connections at most. */
-  identify<T>(work: (tx: SystemTx) => Promise<T>): Promise<T>;
+  readCredential<T>(work: (tx: SystemTx) => Promise<T>): Promise<T>;
   /** Changes what belongs to the installation as a whole. */
   system<T>(work: (tx: SystemTx) => Promise<T>): Promise<T>;
   /** Removes what a deleted tenant left behind. */
@@ -131,7 +131,7 @@ export function createDatabase(options: DatabaseOptions): Database {
   };
 }
 
-type Reads = Pick<Database, 'read' | 'readPage' | 'readAtOnce' | 'readReplicated' | 'lookUp' | 'identify'>;
+type Reads = Pick<Database, 'read' | 'readPage' | 'readAtOnce' | 'readReplicated' | 'lookUp' | 'readCredential'>;
 
 /** Everything that only looks. Tenants take turns at the connections, by what they are wanted for. */
 function readsOf(
@@ -154,7 +154,7 @@ function readsOf(
     readReplicated: (tenantId, work) =>
       turns.pages.run(tenantId, () => (replica ? replica.read(tenantId, work) : readOn(readers, tenantId, work))),
     lookUp,
-    identify: (work) => turns.identities.run('', () => lookUp(work)),
+    readCredential: (work) => turns.identities.run('', () => lookUp(work)),
   };
 }
 

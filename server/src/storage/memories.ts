@@ -1,24 +1,24 @@
-import type { Change } from './changes.js';
+import type { ChangeNotice } from './changes.js';
 import type { Memory } from './memory.js';
 import { createMemory } from './memory.js';
 
 /** Something of tenants that is remembered in the process, and which notices of a change empty it. */
 export interface CacheRecord<V> {
   readonly name: string;
-  readonly emptiedBy: readonly Change['kind'][];
+  readonly emptiedBy: readonly ChangeNotice['kind'][];
   readonly tenantOf: (value: V) => string;
 }
 
 export interface Memories {
   /** A memory that is emptied as its record says. */
   open<V>(record: CacheRecord<V>): Memory<V>;
-  onChange(change: Change): void;
+  onChange(change: ChangeNotice): void;
   /** Notices may have been missed. */
   forgetAll(): void;
 }
 
 interface Opened {
-  readonly emptiedBy: readonly Change['kind'][];
+  readonly emptiedBy: readonly ChangeNotice['kind'][];
   readonly memory: Pick<Memory<unknown>, 'forgetTenant' | 'forgetAll'>;
 }
 

@@ -4,7 +4,7 @@ import type { ReplicaFault } from './replica-health.js';
 import { statement } from './statement.js';
 
 /** Where the primary stood at one moment: whatever was committed before is in the log up to here. */
-export interface Position {
+export interface ReplayPosition {
   readonly lsn: string;
   readonly timeline: number;
   readonly identity: string;
@@ -33,7 +33,7 @@ const PLACE = `pg_backend_pid() || '/' || pg_postmaster_start_time()`;
  *
  * The timeline comes from the name of the file being written: after a failover the control file still has the old one.
  */
-const FIND_POSITION = statement<Position>(
+const FIND_POSITION = statement<ReplayPosition>(
   'find_position',
   `SELECT (CASE current_setting('synchronous_commit')
              WHEN 'off' THEN pg_current_wal_insert_lsn() ELSE pg_current_wal_flush_lsn() END)::text AS lsn,
@@ -62,7 +62,7 @@ const CHECK_REPLAY = statement<{
 
 export const FIND_PLACE = statement<{ place: string }>('find_place', `SELECT ${PLACE} AS place`);
 
-export async function findPosition(primary: pg.ClientBase, isPrepared: boolean): Promise<Position> {
+export async function findPosition(primary: pg.ClientBase, isPrepared: boolean): Promise<ReplayPosition> {
   const [found] = await runStatement(primary, FIND_POSITION, [], isPrepared);
   if (!found) throw new Error('assertion failed: the primary has no position');
   return found;
@@ -71,7 +71,7 @@ export async function findPosition(primary: pg.ClientBase, isPrepared: boolean):
 /** Says where it is if it has replayed up to the position, undefined if not yet. Throws if it never will. */
 export async function checkReplay(
   replica: pg.ClientBase,
-  position: Position,
+  position: ReplayPosition,
   isPrepared: boolean,
 ): Promise<string | undefined> {
   const [found] = await runStatement(replica, CHECK_REPLAY, [position.lsn], isPrepared);

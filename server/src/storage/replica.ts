@@ -7,7 +7,7 @@ import { DriverFault, isConflict, isOutage, sqlStateOf } from './faults.js';
 import { ConnectionPool } from './pool.js';
 import type { ReplicaChange, ReplicaFault } from './replica-health.js';
 import { createReplicaHealth } from './replica-health.js';
-import type { Position } from './replica-position.js';
+import type { ReplayPosition } from './replica-position.js';
 import { checkReplay, FIND_PLACE, findPosition, ReplicaUnfit } from './replica-position.js';
 import type { TenantTx } from './scope.js';
 
@@ -54,7 +54,7 @@ export class ReplicaReads {
   readonly #options: ReplicaReadsOptions;
   readonly #pool: ConnectionPool;
   readonly #health: ReturnType<typeof createReplicaHealth>;
-  readonly #askPosition: () => Promise<Position>;
+  readonly #askPosition: () => Promise<ReplayPosition>;
   readonly #fallbacks = new Map<string, number>();
   #reads = 0;
 
@@ -109,7 +109,7 @@ export class ReplicaReads {
     }
   }
 
-  async #positionWorthWaitingFor(): Promise<Position | undefined> {
+  async #positionWorthWaitingFor(): Promise<ReplayPosition | undefined> {
     if (!this.#health.isServing()) {
       this.#health.look();
       this.#passOver('resting');
@@ -125,7 +125,7 @@ export class ReplicaReads {
     }
   }
 
-  async #readOnReplica<T>(position: Position, tenantId: string, work: (tx: TenantTx) => Promise<T>): Promise<T> {
+  async #readOnReplica<T>(position: ReplayPosition, tenantId: string, work: (tx: TenantTx) => Promise<T>): Promise<T> {
     let place: string | undefined;
     return this.#options.readOn(
       this.#pool,
@@ -150,7 +150,7 @@ export class ReplicaReads {
 }
 
 /** Waits a little for the replica to catch up, and says where it then is. */
-async function caughtUp(client: pg.ClientBase, position: Position, isPrepared: boolean): Promise<string> {
+async function caughtUp(client: pg.ClientBase, position: ReplayPosition, isPrepared: boolean): Promise<string> {
   for (const restMs of [0, ...RESTS_MS]) {
     if (restMs > 0) await pause(restMs);
     const place = await answerOf(checkReplay(client, position, isPrepared));

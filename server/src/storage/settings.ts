@@ -1,11 +1,11 @@
 import { Secret } from '../kernel/secret.js';
-import type { Kind, Settings } from '../kernel/setting.js';
+import type { SettingKind, Settings } from '../kernel/setting.js';
 import { integerBetween, oneOf, PATH } from '../kernel/setting.js';
 import { parseAddress } from './address.js';
 import { readTls } from './tls.js';
 
 /** Secret, because it usually holds a password. */
-const POSTGRES_URL: Kind<Secret<string>> = {
+const POSTGRES_URL: SettingKind<Secret<string>> = {
   values: '`postgres://` address',
   parse(text) {
     readTls(parseAddress(text).tls);

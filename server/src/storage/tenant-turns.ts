@@ -17,7 +17,7 @@ export interface TenantTurnsOptions {
 }
 
 interface Waiter extends OfTenant {
-  readonly enter: () => void;
+  readonly grant: () => void;
 }
 
 /**
@@ -95,7 +95,7 @@ export class TenantTurns {
       // Behind the others, who have not been served since. What is set again comes up again here.
       if (this.#waiting.delete(tenantId)) this.#waiting.set(tenantId, waiters);
       this.#take(tenantId);
-      next.enter();
+      next.grant();
     }
   }
 
@@ -119,7 +119,7 @@ export class TenantTurns {
       }, this.#options.waitMaxMs);
       const waiter: Waiter = {
         tenantId,
-        enter() {
+        grant() {
           clearTimeout(late);
           resolve();
         },

@@ -4,7 +4,7 @@ import type { TenantKeys } from '../crypto/tenant-keys.js';
 import type { TenantTx } from '../storage/scope.js';
 
 /** What a bounded step through a table found. */
-export interface Step {
+export interface WalkStep {
   /** Where to go on; undefined at the end. */
   readonly next: string | undefined;
   readonly seen: number;
@@ -12,7 +12,7 @@ export interface Step {
   readonly faults?: readonly string[];
 }
 
-export interface ResealStep extends Step {
+export interface ResealStep extends WalkStep {
   readonly resealed: number;
 }
 
@@ -21,7 +21,7 @@ export interface SealedRows {
   /** Seals anew what is not sealed under the current key, among the next `limit` rows after `place`. Starts at ''. */
   readonly reseal: (tx: TenantTx, keys: TenantKeys, place: string, limit: number) => Promise<ResealStep>;
   /** Opens the next `limit` rows after `place`. */
-  readonly verify: (tx: TenantTx, keys: TenantKeys, place: string, limit: number) => Promise<Step>;
+  readonly verify: (tx: TenantTx, keys: TenantKeys, place: string, limit: number) => Promise<WalkStep>;
   /** About how many rows there are, for the progress alone. */
   readonly count?: (tx: TenantTx) => Promise<number>;
 }
@@ -29,7 +29,7 @@ export interface SealedRows {
 /** Rows that grant rights, each with a keyed hash over what it grants. */
 export interface MacRows {
   /** Looks at the next `limit` rows after `place`. */
-  readonly verify: (tx: TenantTx, rowMacKey: KeyObject, place: string, limit: number) => Promise<Step>;
+  readonly verify: (tx: TenantTx, rowMacKey: KeyObject, place: string, limit: number) => Promise<WalkStep>;
 }
 
 /** The step that a page of rows makes, of which only sound ones are to be there. */
@@ -38,7 +38,7 @@ export function stepOf<Row>(
   limit: number,
   placeOf: (row: Row) => string,
   faults: readonly string[],
-): Step {
+): WalkStep {
   const last = page.at(-1);
   return {
     next: last === undefined || page.length < limit ? undefined : placeOf(last),

@@ -12,7 +12,7 @@ import type { TenantTx } from '../storage/scope.js';
 import { setModified } from '../vault/carry/queries.js';
 import { addActiveTokens, addToGroups } from '../vault/count/queries.js';
 import { TOKEN_EVENTS } from '../vault/events.js';
-import { letIn } from '../vault/make/combination-queries.js';
+import { insertCombinations } from '../vault/make/combination-queries.js';
 import {
   claimFingerprint,
   deleteTerms,
@@ -164,7 +164,7 @@ const CASES: Readonly<Record<string, Case>> = {
   },
   LET_IN: {
     kinds: { groupId: 'uuid', type: 'text', containers: 'text' },
-    run: (tx, odd) => letIn(tx, [{ groupId: newId(), type: 'token', containers: ['/x/'], ...odd }], true),
+    run: (tx, odd) => insertCombinations(tx, [{ groupId: newId(), type: 'token', containers: ['/x/'], ...odd }], true),
   },
   FIND_KEPT_ANSWERS: {
     kinds: { tenantId: 'uuid', id: 'bytes' },

@@ -7,7 +7,7 @@ import { sqlStateOf } from '../storage/faults.js';
 import type { TenantTx } from '../storage/scope.js';
 import { addActiveTokens, addToGroups } from '../vault/count/queries.js';
 import { TOKEN_EVENTS } from '../vault/events.js';
-import { letIn } from '../vault/make/combination-queries.js';
+import { insertCombinations } from '../vault/make/combination-queries.js';
 import {
   claimFingerprint,
   deleteTerms,
@@ -48,7 +48,8 @@ describe('a bulk statement in the transaction of A whose row names B', () => {
   const writes: Readonly<Record<string, (tx: TenantTx) => Promise<unknown>>> = {
     'insert tokens': (tx) => insertTokens(tx, [{ ...rowOfB, id: 'planted' }]),
     'insert a token under an id B has': (tx) => insertTokens(tx, [rowOfB]),
-    'let in a combination': (tx) => letIn(tx, [{ groupId: newId(), type: 'card', containers: ['/planted/'] }], false),
+    'let in a combination': (tx) =>
+      insertCombinations(tx, [{ groupId: newId(), type: 'card', containers: ['/planted/'] }], false),
     'insert terms': (tx) => insertTerms(tx, [{ ...rowOfB, created_at: new Date(0) }]),
     'claim a fingerprint': (tx) => {
       const fingerprint = Buffer.alloc(32, 7);

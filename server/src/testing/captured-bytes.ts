@@ -136,6 +136,6 @@ export function unwiped({ all }: Capture): string[] {
   return all.filter(({ now }) => now.some((byte) => byte !== 0)).map(({ what, was }) => `${what}, ${was.length} bytes`);
 }
 
-export function holds({ all }: Capture, what: string, text: string): boolean {
+export function holdsBytes({ all }: Capture, what: string, text: string): boolean {
   return all.some((captured) => captured.what === what && captured.was.includes(text));
 }

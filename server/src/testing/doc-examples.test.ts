@@ -13,7 +13,7 @@ import { generateRootKey } from '../crypto/root-key.js';
 import { launch } from './command-runner.js';
 import type { Answer, Call } from './http-client.js';
 import { createCaller } from './http-client.js';
-import type { Example, Step } from './page-examples.js';
+import type { Example, ExampleStep } from './page-examples.js';
 import { Bindings, examplesIn, unfolded } from './page-examples.js';
 
 const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
@@ -217,7 +217,12 @@ const SETUPS: Readonly<Record<string, (world: World, bindings: Bindings, page: V
 };
 
 /** Does all that a page says, and tells what did not come out as it is printed there. */
-async function follow(world: World, steps: readonly Step[], bindings: Bindings, given: Variables): Promise<string[]> {
+async function follow(
+  world: World,
+  steps: readonly ExampleStep[],
+  bindings: Bindings,
+  given: Variables,
+): Promise<string[]> {
   const failures: string[] = [];
   const lines = assignmentsOf(given);
   let ofBlock: string[] = [];

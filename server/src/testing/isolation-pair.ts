@@ -10,7 +10,7 @@ import type { TestApp, TestTenant } from './test-app.js';
 export const TABLES_WITHOUT_TENANT = ['root_key_check', 'schema_migrations', 'system_keys', 'users'];
 
 /** The number of a card the other tenant has as well: equal values must not meet. */
-export const CARD = { number: '4242424242424242', expiration_month: 12, expiration_year: 2031, cvc: '123' };
+export const PAIR_CARD = { number: '4242424242424242', expiration_month: 12, expiration_year: 2031, cvc: '123' };
 const TOKEN_PERMISSIONS = ['token:create', 'token:read', 'token:update', 'token:delete', 'token:search', 'token:use'];
 
 /** Whatever a request can name. */
@@ -88,7 +88,7 @@ async function populate(app: TestApp, label: string, further: number): Promise<P
 
   const container = `/${label}/vault/`;
   const headers = { 'SVC-IDEMPOTENCY-KEY': SHARED_IDEMPOTENCY_KEY };
-  const card = { type: 'card', data: CARD, deduplicate_token: true };
+  const card = { type: 'card', data: PAIR_CARD, deduplicate_token: true };
   const { id: cardId, fingerprint } = await post(privateKey, '/tokens', card, headers);
   const values = {
     data: `data-${label}`,

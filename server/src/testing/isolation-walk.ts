@@ -4,15 +4,15 @@ import type { SliceTrial, WalkRequest } from './slice-trial.js';
 import { loadTrials } from './slice-trial.js';
 import type { TestApp } from './test-app.js';
 
-export interface Step {
+export interface IsolationStep {
   readonly request: WalkRequest;
   readonly answer: Answer;
 }
 
 /** Tries everything the keys of A can be used for, with the names of somebody else wherever a name fits. */
-export async function walk(app: TestApp, a: Populated, of: Names): Promise<Step[]> {
+export async function walkIsolation(app: TestApp, a: Populated, of: Names): Promise<IsolationStep[]> {
   const keys = { management: a.key, private: a.privateKey, public: a.publicKey, session: a.sessionKey };
-  const steps: Step[] = [];
+  const steps: IsolationStep[] = [];
   for (const request of requestsOf(await loadTrials(), of)) {
     const { as, method, path, body } = request;
     const headers = { 'SVC-TENANT-ID': of.tenantId, ...request.headers };
@@ -30,7 +30,7 @@ function requestsOf(trials: readonly SliceTrial[], of: Names): WalkRequest[] {
 }
 
 /** Secrets an answer tells, besides those its own request named. */
-export function leaksIn(steps: readonly Step[], secrets: readonly string[]): string[] {
+export function leaksIn(steps: readonly IsolationStep[], secrets: readonly string[]): string[] {
   return steps.flatMap(({ request, answer }) => {
     const asked = JSON.stringify(request);
     const told = secrets.filter((secret) => answer.text.includes(secret) && !asked.includes(secret));
@@ -39,7 +39,7 @@ export function leaksIn(steps: readonly Step[], secrets: readonly string[]): str
 }
 
 /** What an answer says, with the names of the request replaced by their kind: the same for whoever they belong to. */
-export function sayings(steps: readonly Step[], of: Names): string[] {
+export function sayings(steps: readonly IsolationStep[], of: Names): string[] {
   return steps.map(({ request, answer }) => {
     const { trace_id: _, ...told } = answer.status < 400 ? { trace_id: '' } : answer.json;
     let text = `${request.as} ${request.method} ${request.path} ${answer.status} ${JSON.stringify(told)}`;

@@ -5,8 +5,8 @@ import { eventually } from './eventually.js';
 import { idleRoutes } from './idle-routes.js';
 import type { Pair, Populated } from './isolation-pair.js';
 import { makePair, stored, unknownNames } from './isolation-pair.js';
-import type { Step } from './isolation-walk.js';
-import { leaksIn, sayings, walk } from './isolation-walk.js';
+import type { IsolationStep } from './isolation-walk.js';
+import { leaksIn, sayings, walkIsolation } from './isolation-walk.js';
 import { loadTrials } from './slice-trial.js';
 import type { TestApp, TestTenant } from './test-app.js';
 import { rootKeyOf, startTestApp } from './test-app.js';
@@ -60,7 +60,7 @@ for (const { walls, isRowSecurityOn, areStatementsOn } of [
 
     it('a walk with the keys of A shows nothing of B and changes nothing of B, on every route', async () => {
       const untouched = await stored(app, pair.b);
-      const steps = await walk(app, pair.a, pair.b.names);
+      const steps = await walkIsolation(app, pair.a, pair.b.names);
       assert.deepEqual(leaksIn(steps, pair.secretsOfB), []);
       const statuses = new Set(steps.map(({ answer }) => answer.status));
       assert.deepEqual([...statuses].sort(), [200, 201, 204, 400, 404]);
@@ -77,8 +77,8 @@ for (const { walls, isRowSecurityOn, areStatementsOn } of [
     it('the answer is the same for what B has and for what nobody has', async () => {
       const { a, b } = await makePair(app);
       const nobody = await unknownNames(app);
-      const told = sayings(await walk(app, a, nobody), nobody);
-      assert.deepEqual(sayings(await walk(app, a, b.names), b.names), told);
+      const told = sayings(await walkIsolation(app, a, nobody), nobody);
+      assert.deepEqual(sayings(await walkIsolation(app, a, b.names), b.names), told);
     });
 
     // A merged batch has both tenants in its scope, so there row-level security alone cannot tell them apart.
@@ -160,11 +160,11 @@ describe('isolation without any wall', () => {
   let app: TestApp;
   let wall: StatementWall;
   let pair: Pair;
-  let walled: Step[];
+  let walled: IsolationStep[];
   before(async () => {
     first = await startTestApp();
     const other = await makePair(first);
-    walled = await walk(first, other.a, other.b.names);
+    walled = await walkIsolation(first, other.a, other.b.names);
     pair = await makePair(first);
     await rowSecurityOff(first);
     await functionWallOff(first);
@@ -186,7 +186,7 @@ describe('isolation without any wall', () => {
 
   it('every route tells or does something else: the walk above can fail on each of them', async () => {
     const untouched = await stored(app, pair.b);
-    const steps = await walk(app, pair.a, pair.b.names);
+    const steps = await walkIsolation(app, pair.a, pair.b.names);
     const nameOf = routeOf(app);
     const telling = steps.filter((step, n) => {
       const isLeaking = leaksIn([step], pair.secretsOfB).length > 0;
@@ -217,7 +217,7 @@ function namesOf(app: TestApp): string[] {
 }
 
 /** The route a step of the walk went through, if there is one. */
-function routeOf(app: TestApp): (step: Step) => string | undefined {
+function routeOf(app: TestApp): (step: IsolationStep) => string | undefined {
   const router = createRouter(idleRoutes(app).map((route) => ({ ...route, target: `${route.method} ${route.path}` })));
   return ({ request: { method, path } }) => router(path.split('?')[0] ?? '')?.byMethod.get(method);
 }

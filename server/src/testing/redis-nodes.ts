@@ -4,7 +4,7 @@ import { createClientHash } from '../limits/client-hash.js';
 import { createMemoryCounter } from '../limits/memory-counter.js';
 import type { RateCounter } from '../limits/rate-counter.js';
 import type { RedisConnection } from '../limits/redis-connection.js';
-import { connectRedis, reasonOf } from '../limits/redis-connection.js';
+import { connectRedis, redisReasonOf } from '../limits/redis-connection.js';
 import type { RedisCounterOptions } from '../limits/redis-counter.js';
 import { RedisCounter } from '../limits/redis-counter.js';
 import { createRedisStore } from '../limits/redis-store.js';
@@ -54,7 +54,7 @@ export function startNode(options: RedisNodeOptions): RedisNode {
           onLost,
         }),
       ),
-    onChange: (isUp, error) => void told.push(isUp ? 'up' : `lost: ${reasonOf(error)}`),
+    onChange: (isUp, error) => void told.push(isUp ? 'up' : `lost: ${redisReasonOf(error)}`),
     ...options,
   });
   const isUp = () => counter.isUp();

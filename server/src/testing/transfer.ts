@@ -21,14 +21,14 @@ export const REVEAL_ALL: readonly RuleDraft[] = [
   { description: 'all', priority: 1, container: '/', transform: 'reveal', permissions: ALL_OF_TOKENS },
 ];
 
-export interface Pair {
+export interface TransferPair {
   readonly lock: StreamLock;
   readonly unlock: StreamUnlock;
   readonly publicText: string;
   readonly privateText: string;
 }
 
-export function makePair(): Pair {
+export function makeTransferPair(): TransferPair {
   const { publicText, privateText } = generateExchangeKey();
   return {
     lock: recipientLock(parsePublicExchangeKey(publicText)),
@@ -47,7 +47,7 @@ export function exportFrom(
   app: TestApp,
   tenantId: string,
   folder: string,
-  { lock }: Pick<Pair, 'lock'>,
+  { lock }: Pick<TransferPair, 'lock'>,
   more: Partial<ExportOptions> = {},
 ): Promise<ExportOutcome> {
   return exportTokens({
@@ -69,7 +69,7 @@ export function importInto(
   app: TestApp,
   tenantId: string,
   folder: string,
-  { unlock }: Pick<Pair, 'unlock'>,
+  { unlock }: Pick<TransferPair, 'unlock'>,
   more: Partial<ImportOptions> = {},
 ): Promise<ImportOutcome> {
   return importTokens({

@@ -17,26 +17,26 @@ export async function syncFolder(path: string): Promise<void> {
 }
 
 /** Gives a file that is whole and on disk its name. */
-export async function publish(from: string, to: string): Promise<void> {
+export async function publishFile(from: string, to: string): Promise<void> {
   await rename(from, to);
   await syncFolder(dirname(to));
 }
 
 export function isMissing(error: unknown): boolean {
-  return codeOf(error) === 'ENOENT';
+  return errorCodeOf(error) === 'ENOENT';
 }
 
-export function codeOf(error: unknown): string {
+export function errorCodeOf(error: unknown): string {
   return error instanceof Error && 'code' in error ? String(error.code) : 'unknown fault';
 }
 
 /** A fault of the file system as a sentence; everything else as it is. */
 export function fileFault(path: string, error: unknown): unknown {
   if (!(error instanceof Error) || !('syscall' in error)) return error;
-  const next = codeOf(error) === 'ENOSPC' ? 'Make room' : 'Check the path and who may use it';
+  const next = errorCodeOf(error) === 'ENOSPC' ? 'Make room' : 'Check the path and who may use it';
   return new ExitError(
     EXIT.failure,
-    `${basename(path)} cannot be used (${codeOf(error)}). ${next}, then try again.`,
+    `${basename(path)} cannot be used (${errorCodeOf(error)}). ${next}, then try again.`,
     error,
   );
 }

@@ -4,25 +4,25 @@ import { IntegrityError } from '../crypto/integrity-error.js';
 import type { StreamLock } from '../crypto/sealed-stream-keys.js';
 import type { TenantKeys } from '../crypto/tenant-keys.js';
 import { EXIT, ExitError } from '../kernel/exit.js';
-import { codeOf, isMissing, OWNER_ONLY_FOLDER, syncFolder } from './durable-files.js';
-import { MANIFEST_NAME } from './manifest.js';
-import type { Progress } from './progress.js';
+import { errorCodeOf, isMissing, OWNER_ONLY_FOLDER, syncFolder } from './durable-files.js';
+import { EXPORT_MANIFEST_NAME } from './manifest.js';
+import type { TransferProgress } from './progress.js';
 import { PROGRESS_NAME, readProgress } from './progress.js';
 import { PART_SUFFIX, segmentName } from './segment.js';
 
 /** What was found in the place an export is to go to. */
-export type Found =
+export type FoundExport =
   | { readonly kind: 'empty' }
-  | { readonly kind: 'unfinished'; readonly progress: Progress }
+  | { readonly kind: 'unfinished'; readonly progress: TransferProgress }
   | { readonly kind: 'complete' };
 
 /** Makes the folder, or looks at what an earlier run left there. Nothing that is not an export's is ever touched. */
-export async function findExport(folder: string, keys: TenantKeys, isResuming: boolean): Promise<Found> {
+export async function findExport(folder: string, keys: TenantKeys, isResuming: boolean): Promise<FoundExport> {
   const entries = await entriesOf(folder);
   if (entries === undefined) {
     if (isResuming) throw refused(`${folder} does not exist, so there is nothing to resume.`);
     await mkdir(folder, { mode: OWNER_ONLY_FOLDER }).catch((error: unknown) => {
-      throw refused(`${folder} cannot be made (${codeOf(error)}). Make the folder it is to lie in.`);
+      throw refused(`${folder} cannot be made (${errorCodeOf(error)}). Make the folder it is to lie in.`);
     });
     await syncFolder(dirname(join(folder, '.')));
     return { kind: 'empty' };
@@ -31,7 +31,7 @@ export async function findExport(folder: string, keys: TenantKeys, isResuming: b
   if (!isResuming) {
     throw refused(`${folder} is not empty. Choose another folder, or go on with an unfinished export by --resume.`);
   }
-  if (entries.includes(MANIFEST_NAME)) return { kind: 'complete' };
+  if (entries.includes(EXPORT_MANIFEST_NAME)) return { kind: 'complete' };
   const progress = await readProgress(folder, keys).catch((error: unknown) => {
     if (!(error instanceof IntegrityError)) throw error;
     throw refused(`The export in ${folder} is another Tenant's, or its book was changed. Choose another folder.`);
@@ -43,7 +43,7 @@ export async function findExport(folder: string, keys: TenantKeys, isResuming: b
 }
 
 /** Takes away what was under way when the last run died, and makes sure that what was finished is still there. */
-export async function tidyUp(folder: string, { steps }: Progress): Promise<void> {
+export async function tidyUp(folder: string, { steps }: TransferProgress): Promise<void> {
   for (const { number, bytes } of steps) {
     const found = await stat(join(folder, segmentName(number))).catch(() => undefined);
     if (found?.size === bytes) continue;
@@ -57,7 +57,7 @@ export async function tidyUp(folder: string, { steps }: Progress): Promise<void>
 }
 
 /** Segments under two locks would be an export that nobody can open as a whole. */
-export function refuseOtherLock({ head }: Progress, lock: StreamLock): void {
+export function refuseOtherLock({ head }: TransferProgress, lock: StreamLock): void {
   if (lock.name === head.lock) return;
   throw refused('The export was begun with another passphrase or recipient. Give the same one to resume it.');
 }
@@ -67,7 +67,7 @@ async function entriesOf(folder: string): Promise<string[] | undefined> {
     return await readdir(folder);
   } catch (error) {
     if (isMissing(error)) return undefined;
-    throw refused(`${folder} cannot be read (${codeOf(error)}). Name a folder.`);
+    throw refused(`${folder} cannot be read (${errorCodeOf(error)}). Name a folder.`);
   }
 }
 

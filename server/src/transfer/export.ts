@@ -7,8 +7,8 @@ import type { CarriedBatch, TakeOut, TakeOutOptions, TokenPosition } from '../va
 import { createTakeOut } from '../vault/index.js';
 import { fileFault, syncFolder } from './durable-files.js';
 import { findExport, refuseOtherLock, tidyUp } from './export-folder.js';
-import { writeManifest } from './manifest.js';
-import type { ExportStep, Progress, ProgressBook } from './progress.js';
+import { writeExportManifest } from './manifest.js';
+import type { ExportStep, ProgressBook, TransferProgress } from './progress.js';
 import { openProgress, PROGRESS_NAME } from './progress.js';
 import type { SealedFileWriter } from './segment.js';
 import { createSealedFile, segmentContext, segmentName } from './segment.js';
@@ -65,14 +65,14 @@ export async function exportTokens(options: ExportOptions): Promise<ExportOutcom
   }
 }
 
-function newProgress({ clock }: ExportOptions, lock: StreamLock): Progress {
+function newProgress({ clock }: ExportOptions, lock: StreamLock): TransferProgress {
   return { head: { exportId: newId(), startedAtMs: clock.nowMs(), lock: lock.name }, steps: [] };
 }
 
 async function writeSegments(
   options: ExportOptions,
   lock: StreamLock,
-  { head, steps: earlier }: Progress,
+  { head, steps: earlier }: TransferProgress,
   book: ProgressBook,
 ): Promise<ExportOutcome> {
   const { tenantId, folder, clock } = options;
@@ -116,7 +116,7 @@ async function writeSegments(
     isEnd = filled.isEnd;
   }
   const times = { startedAt: formatDate(head.startedAtMs), finishedAt: formatDate(clock.nowMs()) };
-  await writeManifest(folder, lock, { exportId: head.exportId, tenantId, ...times, segments: steps });
+  await writeExportManifest(folder, lock, { exportId: head.exportId, tenantId, ...times, segments: steps });
   await rm(join(folder, PROGRESS_NAME));
   await syncFolder(folder);
   return outcomeOf('complete');

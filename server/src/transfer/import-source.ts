@@ -3,9 +3,9 @@ import { join } from 'node:path';
 import { IntegrityError } from '../crypto/integrity-error.js';
 import type { StreamUnlock } from '../crypto/sealed-stream-keys.js';
 import { EXIT, ExitError } from '../kernel/exit.js';
-import { codeOf, isMissing } from './durable-files.js';
-import type { Manifest } from './manifest.js';
-import { MANIFEST_NAME, readManifest } from './manifest.js';
+import { errorCodeOf, isMissing } from './durable-files.js';
+import type { ExportManifest } from './manifest.js';
+import { EXPORT_MANIFEST_NAME, readManifest } from './manifest.js';
 import { PROGRESS_NAME } from './progress.js';
 import { digestOf, sealedLines, segmentContext, segmentName } from './segment.js';
 
@@ -17,7 +17,7 @@ export interface ExportedLine {
 }
 
 export interface ImportSource {
-  readonly manifest: Manifest;
+  readonly manifest: ExportManifest;
   readonly tokens: number;
   lines(): AsyncGenerator<ExportedLine>;
 }
@@ -29,7 +29,9 @@ export async function openExport(folder: string, unlock: StreamUnlock): Promise<
   for (const { number, bytes, sha256 } of manifest.segments) {
     const name = segmentName(number);
     const found = await digestOf(join(folder, name)).catch((error: unknown) => {
-      throw refused(`${name} cannot be read (${codeOf(error)}). The export is only whole with all of its segments.`);
+      throw refused(
+        `${name} cannot be read (${errorCodeOf(error)}). The export is only whole with all of its segments.`,
+      );
     });
     if (found.bytes !== bytes || found.sha256 !== sha256) {
       throw refused(
@@ -77,12 +79,12 @@ async function refuseUnfinished(folder: string): Promise<void> {
       () => true,
       (error: unknown) => !isMissing(error),
     );
-  if (await isThere(MANIFEST_NAME)) return;
+  if (await isThere(EXPORT_MANIFEST_NAME)) return;
   const isUnfinished = await isThere(PROGRESS_NAME);
   throw refused(
     isUnfinished
       ? 'The export is not finished. Run tokens export again with --resume, then import.'
-      : `There is no ${MANIFEST_NAME} in ${folder}. Name the folder that tokens export wrote.`,
+      : `There is no ${EXPORT_MANIFEST_NAME} in ${folder}. Name the folder that tokens export wrote.`,
   );
 }
 

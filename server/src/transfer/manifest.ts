@@ -5,7 +5,7 @@ import { isUuid } from '../kernel/ids.js';
 import type { FinishedFile } from './segment.js';
 import { createSealedFile, sealedLines } from './segment.js';
 
-export const MANIFEST_NAME = 'manifest.sealed';
+export const EXPORT_MANIFEST_NAME = 'manifest.sealed';
 const CONTEXT = ['token-export-manifest'];
 const FORMAT = 'strongroom-token-export';
 const VERSION = 1;
@@ -17,7 +17,7 @@ export interface SegmentRecord extends FinishedFile {
 }
 
 /** What belongs to an export, in its order. It is written last: a folder that has one is complete. */
-export interface Manifest {
+export interface ExportManifest {
   readonly exportId: string;
   readonly tenantId: string;
   readonly startedAt: string;
@@ -26,8 +26,8 @@ export interface Manifest {
 }
 
 /** One line of head and one a segment, so that it is written and read at any size. */
-export async function writeManifest(folder: string, lock: StreamLock, manifest: Manifest): Promise<void> {
-  const file = await createSealedFile(join(folder, MANIFEST_NAME), lock, CONTEXT);
+export async function writeExportManifest(folder: string, lock: StreamLock, manifest: ExportManifest): Promise<void> {
+  const file = await createSealedFile(join(folder, EXPORT_MANIFEST_NAME), lock, CONTEXT);
   const { exportId, tenantId, startedAt, finishedAt, segments } = manifest;
   const head = {
     format: FORMAT,
@@ -46,10 +46,10 @@ export async function writeManifest(folder: string, lock: StreamLock, manifest: 
   await file.finish();
 }
 
-export async function readManifest(folder: string, unlock: StreamUnlock): Promise<Manifest> {
+export async function readManifest(folder: string, unlock: StreamUnlock): Promise<ExportManifest> {
   let head: Record<string, unknown> | undefined;
   const segments: SegmentRecord[] = [];
-  for await (const line of sealedLines(join(folder, MANIFEST_NAME), unlock, CONTEXT)) {
+  for await (const line of sealedLines(join(folder, EXPORT_MANIFEST_NAME), unlock, CONTEXT)) {
     if (head === undefined) head = readHead(line);
     else segments.push(readSegment(line, segments.length + 1));
     if (segments.length > SEGMENTS_MAX) throw damaged();

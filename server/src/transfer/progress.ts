@@ -26,7 +26,7 @@ export interface ExportStep extends SegmentRecord {
   readonly damaged: readonly string[];
 }
 
-export interface Progress {
+export interface TransferProgress {
   readonly head: ExportHead;
   readonly steps: readonly ExportStep[];
 }
@@ -36,7 +36,7 @@ export interface Progress {
  * public key cannot read its own segments, so the place to go on from must stand elsewhere. Each line is sealed under
  * the tenant's own keys and numbered: nobody can make an export skip tokens by editing it.
  */
-export async function readProgress(folder: string, keys: TenantKeys): Promise<Progress | undefined> {
+export async function readProgress(folder: string, keys: TenantKeys): Promise<TransferProgress | undefined> {
   const text = await readFile(join(folder, PROGRESS_NAME), 'latin1').catch((error: unknown) => {
     if (isMissing(error)) return '';
     throw error;
@@ -60,7 +60,7 @@ export interface ProgressBook {
 export async function openProgress(
   folder: string,
   keys: TenantKeys,
-  { head, steps }: Progress,
+  { head, steps }: TransferProgress,
   isNew: boolean,
 ): Promise<ProgressBook> {
   const path = join(folder, PROGRESS_NAME);

@@ -10,8 +10,8 @@ import {
   importInto,
   logCounts,
   makeMany,
-  makePair,
   makeScratch,
+  makeTransferPair,
 } from '../testing/transfer.js';
 import { findTokensAfter } from '../vault/carry/queries.js';
 import type { TokenPosition } from '../vault/index.js';
@@ -20,7 +20,7 @@ const TOKENS = 40;
 const SEGMENT = 10;
 
 describe('an export that was interrupted', () => {
-  const pair = makePair();
+  const pair = makeTransferPair();
   let app: TestApp;
   let tenant: TestTenant;
   let target: TestTenant;
@@ -112,7 +112,7 @@ describe('an export that was interrupted', () => {
 
   it('is refused under another lock, and for another tenant', async () => {
     await exportPart(1);
-    await assert.rejects(resume({ lockLike: async () => makePair().lock }), /another passphrase or recipient/);
+    await assert.rejects(resume({ lockLike: async () => makeTransferPair().lock }), /another passphrase or recipient/);
     await assert.rejects(exportFrom(app, target.id, folder, pair, { isResuming: true }), /another Tenant's/);
     assert.equal((await resume()).kind, 'complete');
   });
@@ -229,7 +229,10 @@ describe('an export that was interrupted', () => {
 
   it('is not imported with another identity', async () => {
     await exportPart(99);
-    await assert.rejects(importInto(app, target.id, folder, makePair()), /sealed for another key.*Check passphrase/);
+    await assert.rejects(
+      importInto(app, target.id, folder, makeTransferPair()),
+      /sealed for another key.*Check passphrase/,
+    );
   });
 });
 

@@ -11,8 +11,8 @@ import {
   importInto,
   logCounts,
   makeMany,
-  makePair,
   makeScratch,
+  makeTransferPair,
   REVEAL_ALL,
 } from '../testing/transfer.js';
 
@@ -81,7 +81,7 @@ async function usage({ app, tenant }: Installation) {
 
 describe('tokens that move', () => {
   const clock = createFakeClock(MADE_MS);
-  const pair = makePair();
+  const pair = makeTransferPair();
   let source: Installation;
   let beside: Installation;
   let elsewhere: Installation;

@@ -6,7 +6,7 @@ import { IntegrityError } from '../crypto/integrity-error.js';
 import { openStream, sealStream } from '../crypto/sealed-stream.js';
 import type { StreamLock, StreamUnlock } from '../crypto/sealed-stream-keys.js';
 import { withWiped } from '../crypto/wiped.js';
-import { OWNER_ONLY_FILE, publish } from './durable-files.js';
+import { OWNER_ONLY_FILE, publishFile } from './durable-files.js';
 
 /** A file that was finished: what the manifest says of it. */
 export interface FinishedFile {
@@ -58,7 +58,7 @@ export async function createSealedFile(
       await append(sealer.end());
       await handle.sync();
       await handle.close();
-      await publish(part, path);
+      await publishFile(part, path);
       return { bytes, sha256: hash.digest('hex') };
     },
     abandon() {

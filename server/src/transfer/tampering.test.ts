@@ -11,17 +11,17 @@ import {
   importInto,
   logCounts,
   makeMany,
-  makePair,
   makeScratch,
+  makeTransferPair,
 } from '../testing/transfer.js';
-import { writeManifest } from './manifest.js';
+import { writeExportManifest } from './manifest.js';
 import { createSealedFile, digestOf, sealedLines, segmentContext, segmentName } from './segment.js';
 import { readTokenLine } from './token-line.js';
 
 const NOW_MS = Date.UTC(2030, 0, 15);
 
 describe('an export that was tampered with', () => {
-  const pair = makePair();
+  const pair = makeTransferPair();
   let app: TestApp;
   let target: TestTenant;
   let scratch: Awaited<ReturnType<typeof makeScratch>>;
@@ -92,7 +92,7 @@ describe('an export that was tampered with', () => {
     await file.finish();
     const segment = { number: 1, tokens: lines.length, ...(await digestOf(join(forged, segmentName(1)))) };
     const times = { startedAt: '2024-01-01', finishedAt: '2024-01-01' };
-    await writeManifest(forged, pair.lock, { exportId, tenantId: target.id, ...times, segments: [segment] });
+    await writeExportManifest(forged, pair.lock, { exportId, tenantId: target.id, ...times, segments: [segment] });
     const outcome = await importInto(app, target.id, forged, pair);
     assert.deepEqual([outcome.created, outcome.refusedCount], [1, 8]);
     assert.deepEqual(
@@ -111,7 +111,7 @@ describe('an export that was tampered with', () => {
     await file.finish();
     const segment = { number: 1, tokens: 1, ...(await digestOf(join(forged, segmentName(1)))) };
     const times = { startedAt: '2024-01-01', finishedAt: '2024-01-01' };
-    await writeManifest(forged, pair.lock, { exportId, tenantId: target.id, ...times, segments: [segment] });
+    await writeExportManifest(forged, pair.lock, { exportId, tenantId: target.id, ...times, segments: [segment] });
     await assert.rejects(importInto(app, target.id, forged, pair), /another number of tokens/);
   });
 });

@@ -17,7 +17,7 @@ export type { TokenSettings } from './make/prepare.js';
 export type { TokenizePlan } from './make/tokenize.js';
 export { tooManyTokens } from './make/too-many.js';
 export type { Fingerprints } from './present/present.js';
-export type { TokenBody } from './present/token-body.js';
+export type { PresentedToken } from './present/token-body.js';
 export type { Filters } from './search/build.js';
 export { CLASSIFICATIONS, IMPACT_LEVELS, RESTRICTION_POLICIES } from './stored/content.js';
 export type { TokenPosition } from './stored/position.js';

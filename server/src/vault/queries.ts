@@ -241,7 +241,7 @@ export interface Claim {
 }
 
 /** Who stands for a fingerprint. */
-export interface Holder {
+export interface FingerprintHolder {
   readonly id: string;
   /** False for a token from before masks were compared: whoever is led to it has to. */
   readonly isSure: boolean;
@@ -249,7 +249,7 @@ export interface Holder {
 
 type ClaimResult = { tenant_id: string; token_id: string; holder: string; is_sure: boolean };
 
-const CLAIM_FINGERPRINTS: Bulk<Claim, ClaimResult, Map<string, Holder>> = {
+const CLAIM_FINGERPRINTS: Bulk<Claim, ClaimResult, Map<string, FingerprintHolder>> = {
   statement: statement(
     'claim_fingerprints',
     `SELECT given.tenant_id, given.token_id, claimed.holder, claimed.is_sure
@@ -283,7 +283,7 @@ const CLAIM_FINGERPRINTS: Bulk<Claim, ClaimResult, Map<string, Holder>> = {
 };
 
 /** Which token stands for the fingerprint from now on: the one that asks, or one that was there before. */
-export async function claimFingerprint(tx: TenantTx, claim: Claim): Promise<Holder> {
+export async function claimFingerprint(tx: TenantTx, claim: Claim): Promise<FingerprintHolder> {
   const holders = await tx.gather(CLAIM_FINGERPRINTS, [claim]);
   return holders.get(nameOf(claim.tenantId, claim.tokenId)) ?? { id: claim.tokenId, isSure: true };
 }

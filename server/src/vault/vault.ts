@@ -22,7 +22,7 @@ import { tokenize } from './make/tokenize.js';
 import type { OnIntegrityFault } from './open/open.js';
 import { createOpener } from './open/open.js';
 import type { Fingerprints } from './present/present.js';
-import type { TokenBody } from './present/token-body.js';
+import type { PresentedToken } from './present/token-body.js';
 import type { TokenType } from './types/names.js';
 import { isTokenType } from './types/names.js';
 import type { Purpose } from './use/detokenize.js';
@@ -55,13 +55,13 @@ export interface Vault {
    * Log: "Token created", or "Token matched by deduplication" on the one found.
    * Throws `validation_failed`, `invalid_expression`, `token_id_conflict`.
    */
-  create(principal: Principal, auditContext: AuditContext, input: NewToken): Promise<TokenBody>;
+  create(principal: Principal, auditContext: AuditContext, input: NewToken): Promise<PresentedToken>;
 
   /** The same for all tokens of a plan: all of them are made, in one transaction, or none. */
   tokenize(principal: Principal, auditContext: AuditContext, plan: TokenizePlan): Promise<Json>;
 
   /** One token. Takes token:read on one of its containers. Log: "Token retrieved". */
-  read(principal: Principal, auditContext: AuditContext, id: string): Promise<TokenBody>;
+  read(principal: Principal, auditContext: AuditContext, id: string): Promise<PresentedToken>;
 
   /**
    * A page of the tokens on which the principal has token:read, for a search token:search; others are left out, also of the
@@ -78,7 +78,7 @@ export interface Vault {
    * deduplication"; "Token opened, request refused" where the caller's own expression failed on stored data.
    * Throws `validation_failed`, `invalid_expression`.
    */
-  change(principal: Principal, auditContext: AuditContext, id: string, patch: TokenPatch): Promise<TokenBody>;
+  change(principal: Principal, auditContext: AuditContext, id: string, patch: TokenPatch): Promise<PresentedToken>;
 
   /** Erases a token for good. Takes token:delete on one of its containers. Log: "Token deleted". */
   delete(principal: Principal, auditContext: AuditContext, id: string): Promise<void>;

@@ -1,6 +1,6 @@
 import { assert } from '../../kernel/assert.js';
 import type { RouteExample, RouteRecord } from '../routes/route.js';
-import type { Json } from './publish.js';
+import type { SchemaObject } from './publish.js';
 
 const EXPRESSION = /\{(\$response\.body#[^}]*)\}/g;
 
@@ -32,7 +32,7 @@ export function fillIn(body: unknown, valueAt: (expression: string) => string): 
 }
 
 /** The operations that can go on with what this one answered: their ids and their bodies, by runtime expressions. */
-export function linksOf(route: RouteRecord, routes: readonly RouteRecord[]): Json {
+export function linksOf(route: RouteRecord, routes: readonly RouteRecord[]): SchemaObject {
   const name = `${route.method} ${documentPath(route.path)}`;
   const links = routes
     .filter(({ example }) => example?.after === name)
@@ -40,7 +40,7 @@ export function linksOf(route: RouteRecord, routes: readonly RouteRecord[]): Jso
   return Object.fromEntries(links);
 }
 
-function linkTo(route: RouteRecord): Json {
+function linkTo(route: RouteRecord): SchemaObject {
   const { params, body, samples } = route.example ?? {};
   return {
     operationId: operationIdOf(route),

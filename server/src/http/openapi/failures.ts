@@ -4,9 +4,9 @@ import { AppError, ERROR_CATALOGUE, overloaded, storageUnavailable, validationFa
 import type { RouteRecord } from '../routes/route.js';
 import { keepsAnswer, takesBody } from '../routes/route.js';
 import { problemOf } from '../transport/problem.js';
-import type { Json } from './publish.js';
+import type { SchemaObject } from './publish.js';
 
-export const PROBLEM: Json = {
+export const PROBLEM: SchemaObject = {
   type: 'object',
   description: 'A failure, as RFC 9457 problem details.',
   required: ['type', 'title', 'status', 'detail', 'code', 'trace_id'],
@@ -26,7 +26,7 @@ export const PROBLEM: Json = {
 };
 
 /** Headers of failures, as components. */
-export const FAILURE_HEADERS: Json = {
+export const FAILURE_HEADERS: SchemaObject = {
   'Retry-After': { description: 'Seconds to wait before the next try.', schema: { type: 'integer', minimum: 0 } },
   RateLimit: {
     description: 'The limit that was reached and the seconds until it is open.',
@@ -124,7 +124,7 @@ function denialOf(requirement: Requirement): ErrorCode | undefined {
 }
 
 /** One status of one operation; the example of each code goes into the components. */
-export function failureOf(status: number, codes: readonly ErrorCode[], examples: Json): Json {
+export function failureOf(status: number, codes: readonly ErrorCode[], examples: SchemaObject): SchemaObject {
   for (const code of codes) examples[code] = { summary: code, value: exampleOf(code) };
   const headers = HEADERS_OF[status] ?? [];
   return {
@@ -139,7 +139,7 @@ export function failureOf(status: number, codes: readonly ErrorCode[], examples:
   };
 }
 
-function refs(names: readonly string[], kind: string): Json {
+function refs(names: readonly string[], kind: string): SchemaObject {
   return Object.fromEntries(names.map((name) => [name, { $ref: `#/components/${kind}/${name}` }]));
 }
 

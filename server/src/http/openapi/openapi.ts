@@ -5,7 +5,7 @@ import type { RouteRecord } from '../routes/route.js';
 import { keepsAnswer, takesBody } from '../routes/route.js';
 import { documentPath, exampleBodyOf, linksOf, operationIdOf } from './examples.js';
 import { FAILURE_HEADERS, failureOf, failuresOf, PROBLEM } from './failures.js';
-import type { Json } from './publish.js';
+import type { SchemaObject } from './publish.js';
 import { component, OWN_FORMATS, publish } from './publish.js';
 
 export interface OpenApiOptions {
@@ -15,11 +15,11 @@ export interface OpenApiOptions {
 
 /** What operations share, filled while they are written. */
 interface Components {
-  readonly schemas: Json;
-  readonly examples: Json;
+  readonly schemas: SchemaObject;
+  readonly examples: SchemaObject;
 }
 
-const IDEMPOTENCY_KEY: Json = {
+const IDEMPOTENCY_KEY: SchemaObject = {
   name: 'SVC-IDEMPOTENCY-KEY',
   in: 'header',
   required: false,
@@ -29,9 +29,9 @@ const IDEMPOTENCY_KEY: Json = {
 };
 
 /** The whole API as an OpenAPI 3.1 document, made from the route records the server itself runs on. */
-export function buildOpenApi(options: OpenApiOptions): Json {
+export function buildOpenApi(options: OpenApiOptions): SchemaObject {
   const components: Components = { schemas: { Problem: PROBLEM }, examples: {} };
-  const paths: Record<string, Json> = {};
+  const paths: Record<string, SchemaObject> = {};
   for (const route of options.routes) {
     const path = documentPath(route.path);
     const operation = operationOf(route, options.routes, components);
@@ -56,8 +56,8 @@ export function buildOpenApi(options: OpenApiOptions): Json {
   };
 }
 
-function operationOf(route: RouteRecord, routes: readonly RouteRecord[], components: Components): Json {
-  const responses: Json = { [route.status]: successOf(route, routes, components.schemas) };
+function operationOf(route: RouteRecord, routes: readonly RouteRecord[], components: Components): SchemaObject {
+  const responses: SchemaObject = { [route.status]: successOf(route, routes, components.schemas) };
   for (const [status, codes] of failuresOf(route)) responses[status] = failureOf(status, codes, components.examples);
   return {
     operationId: operationIdOf(route),
@@ -90,10 +90,10 @@ export function applicationTypesOf(requirement: Requirement): ApplicationType[] 
   }
 }
 
-function requestBodyOf(route: RouteRecord, schemas: Json): Json {
+function requestBodyOf(route: RouteRecord, schemas: SchemaObject): SchemaObject {
   const { body, components = {}, rules = {} } = route.describes ?? {};
   for (const [name, schema] of Object.entries(components)) {
-    component(name, publish(schema, { schemas }) as Json, schemas); // A published schema is an object.
+    component(name, publish(schema, { schemas }) as SchemaObject, schemas); // A published schema is an object.
   }
   const schema = route.body ? publish(route.body, { schemas, nullsAreAbsent: true }) : publish(body, { schemas });
   const content = { schema, ...(route.example && { example: exampleBodyOf(route.example) }) };
@@ -123,7 +123,7 @@ function rulesIn(node: unknown): Record<string, string> {
   return rules;
 }
 
-function successOf(route: RouteRecord, routes: readonly RouteRecord[], schemas: Json): Json {
+function successOf(route: RouteRecord, routes: readonly RouteRecord[], schemas: SchemaObject): SchemaObject {
   const headers = route.location && {
     Location: { description: 'Path of what was made.', schema: { type: 'string' } },
   };
@@ -136,7 +136,7 @@ function successOf(route: RouteRecord, routes: readonly RouteRecord[], schemas: 
   };
 }
 
-function parametersOf(route: RouteRecord, schemas: Json): Json[] {
+function parametersOf(route: RouteRecord, schemas: SchemaObject): SchemaObject[] {
   const inPath = [...route.path.matchAll(/:([a-z_]+)/g)].map(([, name]) => ({
     name,
     in: 'path',
@@ -144,10 +144,10 @@ function parametersOf(route: RouteRecord, schemas: Json): Json[] {
     schema: { type: 'string' },
   }));
   // Query schemas are objects.
-  const [query, described] = [route.query, route.describes?.query] as { properties?: Record<string, Json> }[];
+  const [query, described] = [route.query, route.describes?.query] as { properties?: Record<string, SchemaObject> }[];
   const properties = { ...query?.properties, ...described?.properties };
   const inQuery = Object.entries(properties).map(([name, schema]) => {
-    const { description, ...rest } = publish(schema, { schemas }) as Json; // A published schema is an object.
+    const { description, ...rest } = publish(schema, { schemas }) as SchemaObject; // A published schema is an object.
     return { name, in: 'query', required: false, ...(description !== undefined && { description }), schema: rest };
   });
   return [...inPath, ...inQuery, ...(keepsAnswer(route) ? [IDEMPOTENCY_KEY] : [])];

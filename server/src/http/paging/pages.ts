@@ -1,6 +1,6 @@
 import type { Static, TSchema } from 'typebox';
 import Type from 'typebox';
-import { listOf, named, text } from '../routes/schema.js';
+import { listSchema, named, text } from '../routes/schema.js';
 
 export const PAGE_SIZE_DEFAULT = 20;
 export const PAGE_SIZE_MAX = 100;
@@ -44,11 +44,11 @@ export type OffsetPagination = Static<typeof OffsetPagination>;
 export type CursorPagination = Static<typeof CursorPagination>;
 
 export function offsetListOf<T extends TSchema>(title: string, item: T) {
-  return listOf(title, OffsetPagination, item);
+  return listSchema(title, OffsetPagination, item);
 }
 
 export function cursorListOf<T extends TSchema>(title: string, item: T) {
-  return listOf(title, CursorPagination, item);
+  return listSchema(title, CursorPagination, item);
 }
 
 /** Which rows a page asked for by number holds. */

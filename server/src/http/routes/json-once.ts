@@ -12,7 +12,7 @@ import { takesBody } from './route.js';
 import type { RunnerOptions } from './runner.js';
 
 /** A request under an idempotency key, from its admission to its answer. */
-export interface Turn {
+export interface KeptTurn {
   readonly keepAnswer: NonNullable<AuditContext['keepAnswer']>;
   /** What was stored last: a change may run more than once. */
   kept: KeptAnswer | undefined;
@@ -23,7 +23,7 @@ export type EnterOnce = (
   exchange: Exchange,
   principal: Principal,
   key: string,
-  work: (turn: Turn, received: Buffer | undefined) => void | Promise<void>,
+  work: (turn: KeptTurn, received: Buffer | undefined) => void | Promise<void>,
 ) => Promise<void>;
 
 const NO_BODY = Buffer.alloc(0);
@@ -56,8 +56,8 @@ export function createEnterOnce(
     return keyed;
   }
 
-  function turnOf(keep: Keep): Turn {
-    const turn: Turn = {
+  function turnOf(keep: Keep): KeptTurn {
+    const turn: KeptTurn = {
       kept: undefined,
       async keepAnswer(tx, value, shown = []) {
         const answered = answerer.render(value);

@@ -10,7 +10,7 @@ import type { Identify } from './identify.js';
 import { createIdentify, isStillAllowed } from './identify.js';
 import { auditContextOf, Incoming } from './incoming.js';
 import { createReceiveBody } from './json-body.js';
-import type { Turn } from './json-once.js';
+import type { KeptTurn } from './json-once.js';
 import { createEnterOnce } from './json-once.js';
 import type { QueryInput } from './read-input.js';
 import { createInputReader } from './read-input.js';
@@ -24,7 +24,7 @@ type Handle = (
   rawQuery: string,
   params: Params,
   body: unknown,
-  turn: Turn | undefined,
+  turn: KeptTurn | undefined,
 ) => void | Promise<void>;
 
 const NO_QUERY: QueryInput = { query: {}, filters: undefined };
@@ -91,14 +91,14 @@ function createEnter(route: RouteRecord, options: RunnerOptions, respond: Respon
     exchange: Exchange,
     rawQuery: string,
     params: Params,
-    turn: Turn | undefined,
+    turn: KeptTurn | undefined,
     received: Buffer | undefined,
   ): Promise<void> {
     const bytes = received ?? (await receive(exchange));
     await handle(exchange, rawQuery, params, read.body(parseBody(exchange.request, bytes)), turn);
   }
 
-  function proceed(exchange: Exchange, rawQuery: string, params: Params, turn?: Turn, received?: Buffer) {
+  function proceed(exchange: Exchange, rawQuery: string, params: Params, turn?: KeptTurn, received?: Buffer) {
     if (!readsBody) return handle(exchange, rawQuery, params, undefined, turn);
     return readThenHandle(exchange, rawQuery, params, turn, received);
   }
@@ -124,7 +124,7 @@ function createHandle(
 ): Handle {
   const readsQuery = route.query !== undefined || route.readQuery !== undefined;
 
-  function answer(exchange: Exchange, value: unknown, turn: Turn | undefined): void | Promise<void> {
+  function answer(exchange: Exchange, value: unknown, turn: KeptTurn | undefined): void | Promise<void> {
     // The first answer goes out as it was stored, so that a replay cannot differ from it.
     if (turn?.kept) return answerer.replay(exchange, turn.kept);
     const { principal } = exchange.context;

@@ -36,9 +36,9 @@ export function createInputReader(route: InputRecord): InputReader {
         throw validationFailed({ $: [route.anyBody ? 'is required: send JSON' : 'is required: send a JSON object'] });
       }
       if (!body) return value;
-      const present = withoutNulls(body.schema, value, keepsNulls);
-      if (body.validator.Check(present)) return present;
-      throw validationFailed(messagesOf(body.schema, body.validator.Errors(present)));
+      const kept = withoutNulls(body.schema, value, keepsNulls);
+      if (body.validator.Check(kept)) return kept;
+      throw validationFailed(messagesOf(body.schema, body.validator.Errors(kept)));
     },
   };
 }

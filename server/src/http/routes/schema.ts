@@ -51,6 +51,6 @@ export function named<P extends TProperties>(title: string, properties: P): TObj
 }
 
 /** The two-property wrapper of every paginated list. */
-export function listOf<P extends TSchema, T extends TSchema>(title: string, pagination: P, item: T) {
+export function listSchema<P extends TSchema, T extends TSchema>(title: string, pagination: P, item: T) {
   return Type.Object({ pagination, data: Type.Array(item) }, { title });
 }

@@ -34,7 +34,7 @@ export function streamRunner(route: StreamRoute, options: RunnerOptions, respond
   async function serve(exchange: Exchange, rawQuery: string, params: Params): Promise<void> {
     const { request, response, context } = exchange;
     const body = bodyPieces(request, response, route.bodyBytesMax);
-    options.streams.enter(context);
+    options.streams.take(context);
     const life = createLife(exchange, route.durationMsMax);
     try {
       const asked: StreamRequest = {

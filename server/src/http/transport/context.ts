@@ -1,10 +1,10 @@
 import type { Principal } from '../../access/principal.js';
-import type { Holder } from '../../audit/entry.js';
+import type { AnswerHolder } from '../../audit/entry.js';
 import type { OwnHeaders } from './own-headers.js';
 import type { PlaceHolder } from './places.js';
 
 /** What is known of a request, filled in on its way. */
-export interface RequestContext extends Holder, PlaceHolder {
+export interface RequestContext extends AnswerHolder, PlaceHolder {
   readonly traceId: string;
   readonly headers: OwnHeaders;
   readonly sourceAddress: string;

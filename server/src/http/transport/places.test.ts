@@ -17,7 +17,7 @@ describe('places', () => {
   const holder = (): PlaceHolder => ({ hasPlace: false });
   function entered(places: Places, count: number): PlaceHolder[] {
     const holders = Array.from({ length: count }, holder);
-    for (const each of holders) places.enter(each);
+    for (const each of holders) places.take(each);
     return holders;
   }
 

@@ -8,7 +8,7 @@ export interface PlaceHolder {
 /** Places of requests that are worked on, or whose answers have not left. */
 export interface Places {
   /** Counts a request that has just come, also one too many: whoever calls looks then, and refuses it. */
-  enter(holder: PlaceHolder): void;
+  take(holder: PlaceHolder): void;
   /** Gives the place back. Whoever has none changes nothing. */
   leave(holder: PlaceHolder): void;
   /**
@@ -36,7 +36,7 @@ export function createPlaces({ max, after = afterMs }: PlacesOptions): Places {
   const queue = new Set<Waiting>();
   let taken = 0;
 
-  function enter(holder: PlaceHolder): void {
+  function take(holder: PlaceHolder): void {
     holder.hasPlace = true;
     taken += 1;
   }
@@ -46,13 +46,13 @@ export function createPlaces({ max, after = afterMs }: PlacesOptions): Places {
     for (const waiting of queue) {
       if (taken >= max) return;
       queue.delete(waiting);
-      enter(waiting.holder);
+      take(waiting.holder);
       waiting.grant();
     }
   }
 
   return {
-    enter,
+    take,
     leave(holder) {
       if (!holder.hasPlace) return;
       holder.hasPlace = false;
@@ -61,7 +61,7 @@ export function createPlaces({ max, after = afterMs }: PlacesOptions): Places {
     },
     takeAgain(holder) {
       if (taken < max) {
-        enter(holder);
+        take(holder);
         return undefined;
       }
       return new Promise((resolve, reject) => {

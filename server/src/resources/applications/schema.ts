@@ -2,7 +2,7 @@ import type { Static } from 'typebox';
 import Type from 'typebox';
 import { APPLICATION_TYPES } from '../../access/permissions.js';
 import { CONDITION_ATTRIBUTES, CONDITION_OPERATORS, TRANSFORMS } from '../../access/rules.js';
-import { DateTime, ERROR_MESSAGE, listOf, Name, named, text, Uuid } from '../../http/routes/schema.js';
+import { DateTime, ERROR_MESSAGE, listSchema, Name, named, text, Uuid } from '../../http/routes/schema.js';
 
 const RULES_MAX = 100;
 const CONDITIONS_MAX = 20;
@@ -134,7 +134,7 @@ export const Pagination = named('Pagination', {
   total_pages: Type.Integer(),
 });
 
-export const ApplicationList = listOf('ApplicationList', Pagination, ShownApplication);
+export const ApplicationList = listSchema('ApplicationList', Pagination, ShownApplication);
 
 export const ApplicationRegenerate = Type.Object(
   {

@@ -8,7 +8,7 @@ import { isUuid } from '../../kernel/ids.js';
 import { announce } from '../../storage/changes.js';
 import type { TenantTx } from '../../storage/scope.js';
 import { applicationBodyOf, shownApplicationOf } from './definition/body.js';
-import type { Changes, ChangesOptions, Outcome } from './definition/changes.js';
+import type { ChangeOutcome, Changes, ChangesOptions } from './definition/changes.js';
 import { conclude, createChanges, idOf, noSuchApplication, shownRights } from './definition/changes.js';
 import { sealed, storeApplication, storeKey } from './definition/create.js';
 import { checkTimedRights } from './definition/definition.js';
@@ -153,7 +153,7 @@ async function replaceDefinition(
   auditContext: AuditContext,
   id: string,
   input: ApplicationUpdate,
-): Promise<Outcome<ShownApplication>> {
+): Promise<ChangeOutcome<ShownApplication>> {
   const found = await lockApplicationById(tx, id, auditContext.atMs);
   if (!found) return noSuchApplication();
   const old = changes.verify(found);

@@ -1,6 +1,6 @@
 import type { Static } from 'typebox';
 import Type from 'typebox';
-import { DateTime, dateInput, ERROR_MESSAGE, listOf, named, text, Uuid } from '../../http/routes/schema.js';
+import { DateTime, dateInput, ERROR_MESSAGE, listSchema, named, text, Uuid } from '../../http/routes/schema.js';
 
 export const LogBody = named('Log', {
   tenant_id: Uuid,
@@ -26,7 +26,7 @@ export const LogPagination = named('LogPagination', {
   next: Type.Optional(Type.String({ description: 'The same cursor' })),
 });
 
-export const LogList = listOf('LogList', LogPagination, LogBody);
+export const LogList = listSchema('LogList', LogPagination, LogBody);
 
 export const LogsQuery = Type.Object({
   entity_type: Type.Optional(text({ maxLength: 50, description: 'Only logs of this entity type' })),

@@ -30,9 +30,9 @@ export const trial: SliceTrial = {
       '/logs/entity-types',
     ].map((path) => ({ as: 'management', method: 'GET', path })),
   widened: [
-    ...['list_logs_by_kind_any', 'list_logs_by_kind_any_skipping', 'list_logs_by_kind_entity'],
-    ...['list_logs_by_kind_actor', 'list_logs_by_kind_type', 'list_logs_by_kind_entity_actor_skipping'],
-    ...['lengths_of_histories', 'count_logs_by_kind_any', 'count_logs_by_kind_entity', 'count_logs_by_kind_actor'],
+    ...['list_logs_by_kind_tenant', 'list_logs_by_kind_tenant_skipping', 'list_logs_by_kind_entity'],
+    ...['list_logs_by_kind_actor', 'list_logs_by_kind_entity_actor', 'lengths_of_histories'],
+    ...['count_logs_by_kind_tenant', 'count_logs_by_kind_entity', 'count_logs_by_kind_actor'],
     ...['list_logs_', 'count_logs_'],
   ],
   tellsNothing: ['GET /logs/entity-types'],

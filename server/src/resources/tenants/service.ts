@@ -47,7 +47,7 @@ export function createTenants(options: TenantsOptions): Tenants {
   return {
     get(tenantId) {
       const known = memory.find(tenantId, () => load(tenantId));
-      return known instanceof Promise ? known.then(present) : known;
+      return known instanceof Promise ? known.then(existing) : known;
     },
 
     async update(tenantId, auditContext, update) {
@@ -120,7 +120,7 @@ function gone(): AppError {
   return new AppError('invalid_api_key', 'The API key is not valid. Check it, or ask for a new one.');
 }
 
-function present(body: TenantBody | undefined): TenantBody {
+function existing(body: TenantBody | undefined): TenantBody {
   if (!body) throw gone();
   return body;
 }

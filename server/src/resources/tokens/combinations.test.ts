@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
+import { HOUR_MS } from '../../jobs/job-record.js';
 import { createCombinations, STRANGERS_COMBINATIONS_MAX } from '../../vault/make/combinations.js';
 import { createDirectory } from '../../vault/search/directory.js';
 import { countTokens } from '../../vault/search/list-queries.js';
-import type { Vault } from './vault-fixture.js';
-import { HOUR_MS, openVault, pathOf, rule, tally, times, vaultOf, writesNothing } from './vault-fixture.js';
+import type { TestVault } from './vault-fixture.js';
+import { openVault, pathOf, rule, tally, times, vaultOf, writesNothing } from './vault-fixture.js';
 
 const CHANGES = ['token:create', 'token:update'];
 const BATCH = 100;
@@ -17,7 +18,7 @@ function fresh(count: number) {
 }
 
 describe('combinations of type and containers', () => {
-  let vault: Vault;
+  let vault: TestVault;
   let publicKey: string;
   before(async () => {
     vault = await openVault();
@@ -35,7 +36,7 @@ describe('combinations of type and containers', () => {
     return rows[0] ?? { all: 0, strangers: 0 };
   };
   /** Rows as letting in writes them, so that a tenant is full without ten thousand tokens. */
-  const fill = (on: Vault, count: number, byStranger: boolean, seen = 'now()') =>
+  const fill = (on: TestVault, count: number, byStranger: boolean, seen = 'now()') =>
     vault.app.db.owner.query(
       `INSERT INTO token_groups (tenant_id, group_id, slot, type, containers, count, by_stranger, seen_at)
        SELECT $1, gen_random_uuid(), -1, 'token', ARRAY['/filled/'], 0, $2, ${seen} FROM generate_series(1, $3)`,
@@ -186,7 +187,7 @@ describe('combinations of type and containers', () => {
 });
 
 describe('lists by rules with a directory that is remembered', () => {
-  let vault: Vault;
+  let vault: TestVault;
   before(async () => {
     vault = await openVault();
   });

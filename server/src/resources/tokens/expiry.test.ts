@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
+import { HOUR_MS } from '../../jobs/job-record.js';
 import { rootKeyOf, startTestApp } from '../../testing/test-app.js';
 import { sweepCvcs, sweepExpiredTokens } from '../../vault/expiry/sweep.js';
 import type { TokenRow } from '../../vault/stored/row.js';
@@ -7,21 +8,20 @@ import { openContent } from '../../vault/stored/seal.js';
 import {
   CARD,
   cardNumber,
-  HOUR_MS,
   MASKED_CARD,
   openVault,
   pathOf,
+  type TestVault,
   tally,
   times,
-  type Vault,
   vaultOf,
 } from './vault-fixture.js';
 
 const { cvc: _, ...BARE_CARD } = CARD;
 
 describe('what is over', () => {
-  let root: Vault;
-  let vault: Vault;
+  let root: TestVault;
+  let vault: TestVault;
   before(async () => {
     root = await openVault();
   });

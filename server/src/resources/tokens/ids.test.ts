@@ -4,10 +4,10 @@ import { createBudget } from '../../expressions/budget.js';
 import { createExpressions } from '../../expressions/expressions.js';
 import { AppError } from '../../kernel/errors.js';
 import { settleId } from '../../vault/make/new-id.js';
-import { CARD, openVault, SAMPLES, type Vault, writesNothing } from './vault-fixture.js';
+import { CARD, openVault, SAMPLES, type TestVault, writesNothing } from './vault-fixture.js';
 
 describe('ids hold no number and no verification code', () => {
-  let vault: Vault;
+  let vault: TestVault;
   before(async () => {
     vault = await openVault();
   });

@@ -2,18 +2,19 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { operatorContext } from '../../audit/entry.js';
 import type { TenantKeys } from '../../crypto/tenant-keys.js';
+import { HOUR_MS } from '../../jobs/job-record.js';
 import type { TenantTx } from '../../storage/scope.js';
 import { removeTokens, writeChange } from '../../vault/change/change.js';
 import { TOKEN_EVENTS } from '../../vault/events.js';
 import { sweepCvcs } from '../../vault/expiry/sweep.js';
 import type { OpenRow } from '../../vault/open/open.js';
 import { sealContent } from '../../vault/stored/seal.js';
-import { CARD, HOUR_MS, openVault, pathOf, tally, times, type Vault, vaultOf } from './vault-fixture.js';
+import { CARD, openVault, pathOf, type TestVault, tally, times, vaultOf } from './vault-fixture.js';
 
 const MANY = 50;
 
 describe('tokens that many change at once', () => {
-  let vault: Vault;
+  let vault: TestVault;
   before(async () => {
     vault = await openVault();
   });

@@ -2,7 +2,7 @@ import type { Static } from 'typebox';
 import Type from 'typebox';
 import { CursorQuery, cursorListOf, OffsetQuery, offsetListOf } from '../../http/paging/pages.js';
 import { DateTime, named, text, Uuid } from '../../http/routes/schema.js';
-import type { TokenBody as PresentedToken } from '../../vault/index.js';
+import type { PresentedToken } from '../../vault/index.js';
 import { CLASSIFICATIONS, IMPACT_LEVELS, RESTRICTION_POLICIES, TOKEN_TYPES } from '../../vault/index.js';
 import { VALUES_MAX } from './input/list-filters.js';
 

@@ -21,7 +21,7 @@ export interface TokensOptions {
 }
 
 /** What is looked for: by the filters of a list, or by the text of a search. */
-export type Wanted =
+export type AskedTokens =
   | { readonly by: 'filters'; readonly filters: Filters }
   | { readonly by: 'query'; readonly query: string };
 
@@ -39,14 +39,14 @@ export interface Tokens {
   listNumbered(
     principal: Principal,
     auditContext: AuditContext,
-    wanted: Wanted,
+    wanted: AskedTokens,
     asked: { readonly page?: number; readonly size?: number },
   ): Promise<List<OffsetPagination>>;
   /** A page by cursor; containers include what is below them. */
   listFollowing(
     principal: Principal,
     auditContext: AuditContext,
-    wanted: Wanted,
+    wanted: AskedTokens,
     asked: { readonly start?: string; readonly size?: number },
   ): Promise<List<CursorPagination>>;
   readonly typeOf: Vault['typeOf'];
@@ -114,7 +114,7 @@ function listOf<Pagination extends object>(pagination: Pagination, { tokens }: T
   return new PiecewiseList(pagination, tokens);
 }
 
-function scopeOf({ tenantId }: Principal, wanted: Wanted): CursorScope {
+function scopeOf({ tenantId }: Principal, wanted: AskedTokens): CursorScope {
   if (wanted.by === 'query') return { list: 'tokens-search', tenantId, filters: [wanted.query] };
   const { ids = [], types = [], containers = [], metadata = [], fingerprint = '' } = wanted.filters;
   // The same filters in another order are the same filters.

@@ -1,5 +1,5 @@
 import type { Names } from '../../testing/isolation-pair.js';
-import { CARD, SHARED_IDEMPOTENCY_KEY } from '../../testing/isolation-pair.js';
+import { PAIR_CARD, SHARED_IDEMPOTENCY_KEY } from '../../testing/isolation-pair.js';
 import type { SliceTrial, Targets, TriedRoute, WalkRequest } from '../../testing/slice-trial.js';
 import type { TestApp, TestTenant } from '../../testing/test-app.js';
 
@@ -107,12 +107,17 @@ function changes(of: Names): WalkRequest[] {
 /** Ids, values and idempotency keys of one tenant are free for another. */
 function doubles(of: Names): WalkRequest[] {
   const headers = { 'SVC-IDEMPOTENCY-KEY': SHARED_IDEMPOTENCY_KEY };
-  const card = { type: 'card', data: CARD, deduplicate_token: true };
+  const card = { type: 'card', data: PAIR_CARD, deduplicate_token: true };
   const own = { data: 'mine', metadata: { note: 'mine' } };
   const alias = { id: of.alias, ...own, tenant_id: of.tenantId, created_by: of.applicationId };
   return [
     { as: 'private', method: 'POST', path: '/tokens', body: alias },
-    { as: 'private', method: 'POST', path: '/tokens', body: { type: 'card', data: CARD, deduplicate_token: false } },
+    {
+      as: 'private',
+      method: 'POST',
+      path: '/tokens',
+      body: { type: 'card', data: PAIR_CARD, deduplicate_token: false },
+    },
     { as: 'private', method: 'POST', path: '/tokens', body: card },
     { as: 'private', method: 'POST', path: '/tokens', body: card, headers },
     { as: 'private', method: 'POST', path: '/tokenize', body: { a: { id: of.tokenId, type: 'token', data: 'mine' } } },

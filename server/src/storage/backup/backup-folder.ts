@@ -8,11 +8,11 @@ import { createGunzip, createGzip, constants as zlib } from 'node:zlib';
 import { validationFailed } from '../../kernel/errors.js';
 import { EXIT, ExitError } from '../../kernel/exit.js';
 import { makeFolders } from '../make-folders.js';
-import type { Manifest, TableRecord } from './manifest.js';
+import type { BackedUpTable, BackupManifest } from './manifest.js';
 import { damaged, fileNameOf, manifestText, parseManifest } from './manifest.js';
 import type { CheckSeal } from './seal.js';
 
-export const MANIFEST_NAME = 'manifest.json';
+export const BACKUP_MANIFEST_NAME = 'manifest.json';
 /** In the form of `sha256sum`, so that a backup can be checked without this program. */
 export const SUMS_NAME = 'SHA256SUMS';
 export const SEAL_NAME = 'manifest.seal';
@@ -63,10 +63,10 @@ export async function removeFiles(folder: string): Promise<void> {
 /** Writes what the server sends of one table; a row is a line. */
 export async function writeTable(
   folder: string,
-  table: Pick<TableRecord, 'name' | 'columns'>,
+  table: Pick<BackedUpTable, 'name' | 'columns'>,
   source: Readable,
   onRows: (rows: number) => void,
-): Promise<TableRecord> {
+): Promise<BackedUpTable> {
   let rows = 0;
   const counted = seeing((chunk) => {
     const more = linesIn(chunk);
@@ -82,15 +82,19 @@ export async function writeTable(
 }
 
 /** The manifest is the last file to get its name: without it the rest is no backup. */
-export async function writeManifest(folder: string, manifest: Manifest, seal: (text: string) => string): Promise<void> {
+export async function writeBackupManifest(
+  folder: string,
+  manifest: BackupManifest,
+  seal: (text: string) => string,
+): Promise<void> {
   const text = manifestText(manifest);
   const sums = [
     ...manifest.tables.map((table) => `${table.sha256}  ${fileNameOf(table)}\n`),
-    `${createHash('sha256').update(text).digest('hex')}  ${MANIFEST_NAME}\n`,
+    `${createHash('sha256').update(text).digest('hex')}  ${BACKUP_MANIFEST_NAME}\n`,
   ].join('');
   await writeFileWhole(join(folder, SUMS_NAME), (sink) => sink([Buffer.from(sums)]));
   await writeFileWhole(join(folder, SEAL_NAME), (sink) => sink([Buffer.from(seal(text))]));
-  await writeFileWhole(join(folder, MANIFEST_NAME), (sink) => sink([Buffer.from(text)]));
+  await writeFileWhole(join(folder, BACKUP_MANIFEST_NAME), (sink) => sink([Buffer.from(text)]));
   await syncFolder(dirname(folder));
 }
 
@@ -99,10 +103,10 @@ export async function checkFolder(
   folder: string,
   checkSeal: CheckSeal,
   onBytes: (done: number, total: number) => void,
-): Promise<Manifest> {
+): Promise<BackupManifest> {
   const manifest = await readManifest(folder, checkSeal);
   const total = manifest.tables.reduce((sum, { bytes }) => sum + bytes, 0);
-  const expected = [MANIFEST_NAME, SUMS_NAME, ...manifest.tables.map(fileNameOf)];
+  const expected = [BACKUP_MANIFEST_NAME, SUMS_NAME, ...manifest.tables.map(fileNameOf)];
   const present = new Set(await readdir(folder));
   const missing = expected.filter((name) => !present.has(name));
   if (missing.length > 0) throw damaged(`${missing.join(', ')} is missing`);
@@ -133,7 +137,7 @@ export async function checkFolder(
 /** Sends the rows of a table to `sink`, and proves once more that they are the ones that were checked. */
 export async function readTable(
   folder: string,
-  table: TableRecord,
+  table: BackedUpTable,
   sink: NodeJS.WritableStream,
   onRows: (rows: number) => void,
 ): Promise<void> {
@@ -151,18 +155,19 @@ export async function readTable(
 }
 
 /** Nothing of it is believed before its seal: who can write here could also have written the sums. */
-async function readManifest(folder: string, checkSeal: CheckSeal): Promise<Manifest> {
+async function readManifest(folder: string, checkSeal: CheckSeal): Promise<BackupManifest> {
   try {
-    const path = join(folder, MANIFEST_NAME);
+    const path = join(folder, BACKUP_MANIFEST_NAME);
     if ((await stat(path)).size > MANIFEST_BYTES_MAX) throw damaged();
     const text = await readFile(path, 'utf8');
     const sums = await readFile(join(folder, SUMS_NAME), 'utf8');
     const sum = createHash('sha256').update(text).digest('hex');
-    if (!sums.split('\n').includes(`${sum}  ${MANIFEST_NAME}`)) throw damaged(`${MANIFEST_NAME} was altered`);
+    if (!sums.split('\n').includes(`${sum}  ${BACKUP_MANIFEST_NAME}`))
+      throw damaged(`${BACKUP_MANIFEST_NAME} was altered`);
     checkSeal(text, await readSeal(folder));
     return parseManifest(text);
   } catch (error) {
-    if (codeOf(error) === 'ENOENT') throw damaged(`${MANIFEST_NAME} or ${SUMS_NAME} is missing from ${folder}`);
+    if (codeOf(error) === 'ENOENT') throw damaged(`${BACKUP_MANIFEST_NAME} or ${SUMS_NAME} is missing from ${folder}`);
     throw fileFault(folder, error);
   }
 }

@@ -4,7 +4,7 @@ import { describe, it } from 'node:test';
 import { VERSION } from '../../version.js';
 import type { BreakingChange } from './breaking-changes.js';
 import { breakingChanges } from './breaking-changes.js';
-import type { Json } from './document.js';
+import type { DocumentObject } from './document.js';
 import { DOCUMENT_FILE, RELEASED_FILE, readDocument } from './document.js';
 
 const THING = {
@@ -26,7 +26,7 @@ interface Parts {
   readonly operation?: object;
 }
 
-function documentWith({ request = THING, response = THING, parameters = [], operation = {} }: Parts): Json {
+function documentWith({ request = THING, response = THING, parameters = [], operation = {} }: Parts): DocumentObject {
   const content = (schema: object) => ({ content: { 'application/json': { schema } } });
   const post = {
     'x-permission': 'thing:create',

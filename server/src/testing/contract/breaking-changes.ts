@@ -1,4 +1,4 @@
-import type { Json } from './document.js';
+import type { DocumentObject } from './document.js';
 import type { Bound, Shape } from './shape.js';
 import { isJson, shapeOf } from './shape.js';
 
@@ -14,8 +14,8 @@ export interface BreakingChange {
 type Side = 'request' | 'response';
 
 interface Comparison {
-  readonly earlier: Json;
-  readonly later: Json;
+  readonly earlier: DocumentObject;
+  readonly later: DocumentObject;
   readonly operation: string;
   readonly side: Side;
   readonly changes: BreakingChange[];
@@ -25,7 +25,7 @@ const LEVELS_MAX = 6;
 const EVERY_TYPE = ['string', 'number', 'boolean', 'null', 'array', 'object'];
 
 /** Everything that a client of the earlier document may stumble over. What is only added breaks nobody. */
-export function breakingChanges(earlier: Json, later: Json): BreakingChange[] {
+export function breakingChanges(earlier: DocumentObject, later: DocumentObject): BreakingChange[] {
   const changes: BreakingChange[] = [];
   const now = operationsOf(later);
   for (const [operation, before] of operationsOf(earlier)) {
@@ -36,7 +36,7 @@ export function breakingChanges(earlier: Json, later: Json): BreakingChange[] {
   return changes;
 }
 
-function operationsOf({ paths }: Json): Map<string, Json> {
+function operationsOf({ paths }: DocumentObject): Map<string, DocumentObject> {
   const operations = Object.entries(isJson(paths) ? paths : {}).flatMap(([path, methods]) =>
     Object.entries(isJson(methods) ? methods : {}).map(
       ([method, operation]) => [`${method.toUpperCase()} ${path}`, isJson(operation) ? operation : {}] as const,
@@ -45,7 +45,7 @@ function operationsOf({ paths }: Json): Map<string, Json> {
   return new Map(operations);
 }
 
-function compareOperation(comparison: Comparison, before: Json, after: Json): void {
+function compareOperation(comparison: Comparison, before: DocumentObject, after: DocumentObject): void {
   const { operation, changes } = comparison;
   const add = (field: string, what: string) => changes.push({ operation, field, what });
   const [asked = 'none', asks = 'none'] = [before['x-permission'], after['x-permission']];
@@ -60,7 +60,11 @@ function compareOperation(comparison: Comparison, before: Json, after: Json): vo
   compareContents({ ...comparison, side: 'response' }, successBefore.response, successAfter.response);
 }
 
-function compareContents(comparison: Comparison, before: Json | undefined, after: Json | undefined): void {
+function compareContents(
+  comparison: Comparison,
+  before: DocumentObject | undefined,
+  after: DocumentObject | undefined,
+): void {
   for (const [type, content] of Object.entries(memberOf(before, 'content') ?? {})) {
     const still = memberOf(memberOf(after, 'content'), type);
     if (!still)
@@ -69,11 +73,11 @@ function compareContents(comparison: Comparison, before: Json | undefined, after
   }
 }
 
-function compareParameters(comparison: Comparison, before: Json, after: Json): void {
-  const named = ({ parameters }: Json) =>
+function compareParameters(comparison: Comparison, before: DocumentObject, after: DocumentObject): void {
+  const named = ({ parameters }: DocumentObject) =>
     (Array.isArray(parameters) ? parameters : []).filter(isJson).map((one) => [`${one.in} ${one.name}`, one] as const);
   const [known, now] = [new Map(named(before)), new Map(named(after))];
-  const add = (one: Json, what: string) =>
+  const add = (one: DocumentObject, what: string) =>
     comparison.changes.push({ operation: comparison.operation, field: String(one.name), what });
   for (const [name, one] of known) {
     const still = now.get(name);
@@ -87,8 +91,8 @@ function compareParameters(comparison: Comparison, before: Json, after: Json): v
 
 function compareSchemas(
   comparison: Comparison,
-  before: readonly Json[],
-  after: readonly Json[],
+  before: readonly DocumentObject[],
+  after: readonly DocumentObject[],
   field: string,
   level: number,
 ): void {
@@ -148,18 +152,18 @@ function listed(types: Shape['types']): string {
   return types === undefined ? 'anything' : [...types].sort().join(' or ');
 }
 
-function successOf({ responses }: Json): { status: string; response: Json | undefined } {
+function successOf({ responses }: DocumentObject): { status: string; response: DocumentObject | undefined } {
   const [status = '', response] =
     Object.entries(isJson(responses) ? responses : {}).find(([each]) => Number(each) < 300) ?? [];
   return { status, response: isJson(response) ? response : undefined };
 }
 
-function schemasIn(content: unknown): Json[] {
+function schemasIn(content: unknown): DocumentObject[] {
   const schema = isJson(content) ? content.schema : undefined;
   return isJson(schema) ? [schema] : [{}];
 }
 
-function memberOf(owner: Json | undefined, name: string): Json | undefined {
+function memberOf(owner: DocumentObject | undefined, name: string): DocumentObject | undefined {
   const member = owner?.[name];
   return isJson(member) ? member : undefined;
 }

@@ -9,7 +9,7 @@ import type { TestApp } from '../test-app.js';
 export const DOCUMENT_FILE = 'openapi/openapi.json';
 export const RELEASED_FILE = 'openapi/released.json';
 
-export type Json = { readonly [name: string]: unknown };
+export type DocumentObject = { readonly [name: string]: unknown };
 
 /** Every route there is, to be looked at and not called: nothing runs behind them. */
 export function allRoutes(): RouteRecord[] {
@@ -18,7 +18,7 @@ export function allRoutes(): RouteRecord[] {
 }
 
 /** The document as a server of this very build would serve it. */
-export function builtDocument(): Json {
+export function builtDocument(): DocumentObject {
   const route = allRoutes().find(({ path }) => path === '/openapi.json');
   const rendered = route?.handle({} as never); // It looks at nothing of the request.
   if (!(rendered instanceof Rendered)) throw new Error('the document is served as it was rendered');
@@ -26,18 +26,20 @@ export function builtDocument(): Json {
 }
 
 /** The text of the committed file. Paths and components stand in alphabetical order, so that moved records move nothing here. */
-export function fileText(document: Json): string {
-  const components = Object.entries(document.components as Json).map(([kind, named]) => [kind, sorted(named)] as const);
+export function fileText(document: DocumentObject): string {
+  const components = Object.entries(document.components as DocumentObject).map(
+    ([kind, named]) => [kind, sorted(named)] as const,
+  );
   const written = { ...document, paths: sorted(document.paths), components: Object.fromEntries(components) };
   return `${JSON.stringify(written, null, 2)}\n`;
 }
 
-export async function readDocument(file: string): Promise<Json> {
+export async function readDocument(file: string): Promise<DocumentObject> {
   return JSON.parse(await readFile(file, 'utf8'));
 }
 
-function sorted(named: unknown): Json {
-  return Object.fromEntries(Object.entries(named as Json).sort(([a], [b]) => (a < b ? -1 : 1)));
+function sorted(named: unknown): DocumentObject {
+  return Object.fromEntries(Object.entries(named as DocumentObject).sort(([a], [b]) => (a < b ? -1 : 1)));
 }
 
 /** A stand-in for database and keys while routes are made, which look at neither. */

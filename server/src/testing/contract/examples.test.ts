@@ -3,7 +3,7 @@ import { after, before, describe, it } from 'node:test';
 import { permissionsOf } from '../../access/permissions.js';
 import type { TestApp, TestTenant } from '../test-app.js';
 import { startTestApp } from '../test-app.js';
-import type { Json } from './document.js';
+import type { DocumentObject } from './document.js';
 import { DOCUMENT_FILE, readDocument } from './document.js';
 import type { LinkedRequest } from './linked-requests.js';
 import { followed, requestsOf } from './linked-requests.js';
@@ -11,7 +11,7 @@ import { followed, requestsOf } from './linked-requests.js';
 describe('the examples of the API document', () => {
   let app: TestApp;
   let tenant: TestTenant;
-  let document: Json;
+  let document: DocumentObject;
   let keys: Readonly<Record<string, string>>;
   before(async () => {
     app = await startTestApp();

@@ -1,5 +1,5 @@
 import { fillIn } from '../../http/openapi/examples.js';
-import type { Json } from './document.js';
+import type { DocumentObject } from './document.js';
 
 /** A request of the document as it stands there: its example, with what an earlier answer filled in. */
 export interface LinkedRequest {
@@ -31,7 +31,7 @@ interface Operation {
 }
 
 /** Every request of the document before anything was answered. One that takes its body from an answer is not complete. */
-export function requestsOf(document: Json): LinkedRequest[] {
+export function requestsOf(document: DocumentObject): LinkedRequest[] {
   const paths = document.paths as Readonly<Record<string, Readonly<Record<string, Operation>>>>;
   const requests = Object.entries(paths).flatMap(([path, operations]) =>
     Object.entries(operations).map(([method, operation]) => requestOf(method.toUpperCase(), path, operation)),
@@ -77,5 +77,5 @@ export function followed(link: Link, next: LinkedRequest, earlier: LinkedRequest
 }
 
 function memberAt(value: unknown, pointer: string): unknown {
-  return pointer.split('/').reduce<unknown>((owner, name) => (owner as Json | undefined)?.[name], value); // JSON, read as unknown.
+  return pointer.split('/').reduce<unknown>((owner, name) => (owner as DocumentObject | undefined)?.[name], value); // JSON, read as unknown.
 }

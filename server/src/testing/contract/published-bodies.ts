@@ -1,9 +1,9 @@
 import type { ValidateFunction } from 'ajv/dist/2020.js';
 import { Ajv2020 } from 'ajv/dist/2020.js';
-import type { Json } from './document.js';
+import type { DocumentObject } from './document.js';
 
 /** Judges bodies by the published document alone, as a client or a proxy would that has nothing else. */
-export function createBodyJudge(document: Json): (method: string, path: string) => ValidateFunction {
+export function createBodyJudge(document: DocumentObject): (method: string, path: string) => ValidateFunction {
   const ajv = new Ajv2020({ strict: false, validateFormats: false });
   ajv.addSchema(document, 'document');
   return (method, path) => {

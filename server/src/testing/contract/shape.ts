@@ -1,4 +1,4 @@
-import type { Json } from './document.js';
+import type { DocumentObject } from './document.js';
 
 /** What values a schema takes, as far as changes to it are told: all its alternatives in one view, the widest of each bound. */
 export interface Shape {
@@ -10,12 +10,12 @@ export interface Shape {
   readonly bounds: ReadonlyMap<Bound, number>;
   /** Of text, where every alternative has one. */
   readonly patterns: ReadonlySet<string> | undefined;
-  readonly properties: ReadonlyMap<string, readonly Json[]>;
+  readonly properties: ReadonlyMap<string, readonly DocumentObject[]>;
   /** In every alternative that is an object. */
   readonly required: ReadonlySet<string>;
   /** What other members are: absent if there may be any, empty if there may be none. */
-  readonly others: readonly Json[] | undefined;
-  readonly items: readonly Json[];
+  readonly others: readonly DocumentObject[] | undefined;
+  readonly items: readonly DocumentObject[];
 }
 
 export const BOUNDS = {
@@ -32,7 +32,7 @@ export type Bound = keyof typeof BOUNDS;
 const DEPTH_MAX = 8;
 
 /** Looks at all alternatives of the given schemas; `document` has what they refer to. */
-export function shapeOf(nodes: readonly Json[], document: Json): Shape {
+export function shapeOf(nodes: readonly DocumentObject[], document: DocumentObject): Shape {
   const all = nodes.flatMap((node) => alternativesOf(node, document, 0));
   const texts = all.filter((one) => mayBe(one, 'string'));
   const objects = all.filter((one) => mayBe(one, 'object'));
@@ -50,7 +50,7 @@ export function shapeOf(nodes: readonly Json[], document: Json): Shape {
   };
 }
 
-function alternativesOf(node: Json, document: Json, depth: number): Json[] {
+function alternativesOf(node: DocumentObject, document: DocumentObject, depth: number): DocumentObject[] {
   if (depth > DEPTH_MAX) return [{}];
   if (typeof node.$ref === 'string') return alternativesOf(referred(node.$ref, document), document, depth + 1);
   const choices = node.oneOf ?? node.anyOf;
@@ -60,7 +60,7 @@ function alternativesOf(node: Json, document: Json, depth: number): Json[] {
   return [node];
 }
 
-function referred(reference: string, document: Json): Json {
+function referred(reference: string, document: DocumentObject): DocumentObject {
   const found = reference
     .split('/')
     .slice(1)
@@ -69,18 +69,18 @@ function referred(reference: string, document: Json): Json {
   return found;
 }
 
-function typesOf({ type, properties, enum: choices }: Json): string[] | undefined {
+function typesOf({ type, properties, enum: choices }: DocumentObject): string[] | undefined {
   if (typeof type === 'string') return [type];
   if (Array.isArray(type)) return type.map(String);
   if (Array.isArray(choices)) return choices.map((choice) => (choice === null ? 'null' : typeof choice));
   return properties === undefined ? undefined : ['object'];
 }
 
-function mayBe(node: Json, type: string): boolean {
+function mayBe(node: DocumentObject, type: string): boolean {
   return typesOf(node)?.some((one) => one === type || (type === 'number' && one === 'integer')) ?? true;
 }
 
-function choicesOf({ enum: choices, const: only }: Json): string[] | undefined {
+function choicesOf({ enum: choices, const: only }: DocumentObject): string[] | undefined {
   if (only !== undefined) return [String(only)];
   return Array.isArray(choices) ? choices.map(String) : undefined;
 }
@@ -91,7 +91,7 @@ function union(sets: readonly (readonly string[] | undefined)[]): ReadonlySet<st
   return new Set(sets.flatMap((set) => set ?? []));
 }
 
-function boundsOf(all: readonly Json[]): Map<Bound, number> {
+function boundsOf(all: readonly DocumentObject[]): Map<Bound, number> {
   const bounds = new Map<Bound, number>();
   for (const bound of Object.keys(BOUNDS) as Bound[]) {
     const values = all.filter((one) => mayBe(one, BOUNDS[bound])).map((one) => one[bound]);
@@ -102,8 +102,8 @@ function boundsOf(all: readonly Json[]): Map<Bound, number> {
   return bounds;
 }
 
-function propertiesOf(objects: readonly Json[]): Map<string, Json[]> {
-  const properties = new Map<string, Json[]>();
+function propertiesOf(objects: readonly DocumentObject[]): Map<string, DocumentObject[]> {
+  const properties = new Map<string, DocumentObject[]>();
   for (const object of objects) {
     for (const [name, schema] of Object.entries(isJson(object.properties) ? object.properties : {})) {
       properties.set(name, [...(properties.get(name) ?? []), isJson(schema) ? schema : {}]);
@@ -112,13 +112,13 @@ function propertiesOf(objects: readonly Json[]): Map<string, Json[]> {
   return properties;
 }
 
-function othersOf(objects: readonly Json[]): readonly Json[] | undefined {
+function othersOf(objects: readonly DocumentObject[]): readonly DocumentObject[] | undefined {
   const each = objects.map(({ additionalProperties: others = true }) => others);
   if (each.length === 0 || each.some((others) => others === true)) return undefined;
   return each.filter(isJson);
 }
 
-function isRequired(object: Json, name: string): boolean {
+function isRequired(object: DocumentObject, name: string): boolean {
   return namesIn(object.required).includes(name);
 }
 
@@ -126,6 +126,6 @@ function namesIn(value: unknown): string[] {
   return Array.isArray(value) ? value.map(String) : [];
 }
 
-export function isJson(value: unknown): value is Json {
+export function isJson(value: unknown): value is DocumentObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

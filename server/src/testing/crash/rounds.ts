@@ -81,7 +81,7 @@ export async function prepareFolder(dataDir: string): Promise<string[]> {
 }
 
 /** One line for whoever watches, with the seed that repeats the run. */
-export function tell(what: string, { seed }: Chance, journal: Journal): void {
+export function tellRounds(what: string, { seed }: Chance, journal: Journal): void {
   const statuses = [...journal.statuses].map(([status, count]) => `${status || 'no answer'}: ${count}`).join(', ');
   const slowest = `slowest answer ${Math.round(journal.slowestMs)} ms`;
   process.stderr.write(`${what}; ${statuses}; ${slowest}; CRASH_SEED=${seed}\n`);

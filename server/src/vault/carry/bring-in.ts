@@ -6,7 +6,7 @@ import type { Expressions } from '../../expressions/expressions.js';
 import type { Clock } from '../../kernel/clock.js';
 import type { Database } from '../../storage/database.js';
 import type { TenantTx } from '../../storage/scope.js';
-import { letIn } from '../make/combination-queries.js';
+import { insertCombinations } from '../make/combination-queries.js';
 import { combinationOf } from '../make/combinations.js';
 import type { ImportedToken, Origin } from '../make/imported.js';
 import { prepareImported } from '../make/imported.js';
@@ -79,7 +79,7 @@ export function createBringIn(options: BringInOptions): BringIn {
         const { fresh, present, conflicting } = await sortOut(tx, opener, prepared);
         if (refuseConflicts && conflicting.length > 0) throw refuseConflicts();
         // Bound by nothing: what was there must be there again. It is counted all the same.
-        if (fresh.length > 0) await letIn(tx, fresh.map(combinationOf), false);
+        if (fresh.length > 0) await insertCombinations(tx, fresh.map(combinationOf), false);
         const stored = await storeTokens(tx, opener, preparation, fresh);
         const made = fresh.filter((_, n) => stored[n]?.kind === 'made');
         await setModified(

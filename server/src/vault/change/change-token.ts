@@ -10,7 +10,7 @@ import type { TenantTx } from '../../storage/scope.js';
 import { beforeWriting } from '../../storage/unwritten.js';
 import { TOKEN_EVENTS } from '../events.js';
 import { claimOf, holderOf } from '../make/claims.js';
-import { letIn } from '../make/combination-queries.js';
+import { insertCombinations } from '../make/combination-queries.js';
 import { combinationOf } from '../make/combinations.js';
 import type { MakeOptions } from '../make/create-token.js';
 import type { Preparation } from '../make/prepare.js';
@@ -20,7 +20,7 @@ import { known } from '../open/open.js';
 import { granted, isStranger, presentMatch, shownIn, subjectOf } from '../present/answer.js';
 import type { Present } from '../present/present.js';
 import { createPresent } from '../present/present.js';
-import type { TokenBody } from '../present/token-body.js';
+import type { PresentedToken } from '../present/token-body.js';
 import { createRefusals } from '../use/refused.js';
 import { recordTouched, removeTokens, writeChange } from './change.js';
 import { changesExpressions, refuseProbing } from './probing.js';
@@ -56,7 +56,7 @@ export async function changeToken(
   auditContext: AuditContext,
   id: string,
   patch: TokenPatch,
-): Promise<TokenBody> {
+): Promise<PresentedToken> {
   const { database, opener, combinations } = options;
   // Tried first outside the change, so that a refusal does not undo a batch others are in.
   const seen = known(await opener.find(principal.tenantId, id, auditContext));
@@ -120,7 +120,7 @@ function apply(options: ChangeOptions, asked: Asked, current: OpenRow): Applied 
 }
 
 /** `admitted` is the combination of type and containers that was let in for what was seen before the transaction. */
-async function write(options: ChangeOptions, asked: Asked, admitted: string, tx: TenantTx): Promise<TokenBody> {
+async function write(options: ChangeOptions, asked: Asked, admitted: string, tx: TenantTx): Promise<PresentedToken> {
   const { principal, auditContext, id } = asked;
   const locked = await options.opener.lock(tx, id, auditContext.atMs);
   const { current, token, isToBeClaimed, transform, present } = beforeWriting(() =>
@@ -129,7 +129,7 @@ async function write(options: ChangeOptions, asked: Asked, admitted: string, tx:
   const match =
     isToBeClaimed && !isStranger(principal) ? await matchOf(options.opener, tx, auditContext, token) : undefined;
   // Changed meanwhile, so that it goes elsewhere than what was asked for: one of the few that privacy stands for.
-  if (token.row.group_id !== admitted) await letIn(tx, [combinationOf(token)], isStranger(principal));
+  if (token.row.group_id !== admitted) await insertCombinations(tx, [combinationOf(token)], isStranger(principal));
   // Of both: that the addressed one led there tells the caller something about it.
   if (match) await recordTouched(tx, auditContext, TOKEN_EVENTS.matched, [match, current]);
   else await writeChange(tx, auditContext, current, token, TOKEN_EVENTS.updated);

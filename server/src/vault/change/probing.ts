@@ -11,7 +11,7 @@ import { TOKEN_TYPE_CATALOGUE } from '../types/catalogue.js';
 import type { TokenPatch } from './token-patch.js';
 
 /** One stored token before and after a change; neither has expressions evaluated. */
-export interface Change {
+export interface TokenChange {
   readonly id: string;
   /** Without a verification code whose hour is over. */
   readonly before: TokenContent;
@@ -23,7 +23,7 @@ export interface Change {
  * data is shown or can be compared, and whoever moves a token chooses the rules it is seen by. Both take a grant that reveals
  * it anyway. New expressions are free to who brings all of the data along: then nothing stored is looked at through them.
  */
-export function refuseProbing(principal: Principal, { id, before, after }: Change, patch: TokenPatch): void {
+export function refuseProbing(principal: Principal, { id, before, after }: TokenChange, patch: TokenPatch): void {
   const isProbing =
     changesExpressions(before, after) && !(patch.data !== undefined && replaces(before.data, patch.data));
   const beforeKey = { id, containers: before.containers };

@@ -10,7 +10,7 @@ import { placed, recordTouched } from '../change/change.js';
 import type { Opener, OpenRow } from '../open/open.js';
 import { takeRoom } from '../open/room.js';
 import { subjectOf } from '../present/answer.js';
-import type { TokenBody } from '../present/token-body.js';
+import type { PresentedToken } from '../present/token-body.js';
 import type { FoundRow, TokenRow } from '../stored/row.js';
 import { sealedBytesOf } from '../stored/row.js';
 
@@ -38,13 +38,13 @@ export interface LargePage {
 }
 
 /** Writes tokens as they stand in a list, one behind the other. */
-export type WriteTokens = (bodies: readonly TokenBody[]) => Buffer;
+export type WriteTokens = (bodies: readonly PresentedToken[]) => Buffer;
 
 /** The tokens of a page, a few at a time; each piece is written where it is made, to hold no more than one opened. */
 export type TokenPieces = (write: WriteTokens) => AsyncIterable<Buffer>;
 
 export interface Presented {
-  readonly body: TokenBody;
+  readonly body: PresentedToken;
   readonly maskBytes: number;
 }
 
@@ -91,7 +91,7 @@ export function createLargePages({ database, opener, largeWork }: LargePagesOpti
 
     /** A mask may make much of little: what would make the piece too large waits for the next one, unopened. */
     function written(tokens: readonly OpenRow[]): Written {
-      const bodies: TokenBody[] = [];
+      const bodies: PresentedToken[] = [];
       const changed: OpenRow[] = [];
       let bytes = 0;
       for (const [n, token] of tokens.entries()) {

@@ -10,7 +10,7 @@ import { known } from '../open/open.js';
 import { takeRoom } from '../open/room.js';
 import { granted, subjectOf } from '../present/answer.js';
 import type { Present } from '../present/present.js';
-import type { TokenBody } from '../present/token-body.js';
+import type { PresentedToken } from '../present/token-body.js';
 import type { FoundRow } from '../stored/row.js';
 import { sealedBytesOf } from '../stored/row.js';
 
@@ -33,7 +33,7 @@ export async function readLarge(
   auditContext: AuditContext,
   found: FoundRow,
   present: Present,
-): Promise<TokenBody> {
+): Promise<PresentedToken> {
   const { tenantId } = principal;
   const transformOf = (token: OpenRow) => granted(decide(principal, 'token:read', subjectOf(token)));
   await takeRoom(largeWork, tenantId, auditContext, sealedBytesOf(found) * READ_TIMES);

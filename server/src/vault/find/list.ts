@@ -16,7 +16,7 @@ import { takeRoom } from '../open/room.js';
 import { granted, subjectOf } from '../present/answer.js';
 import type { Fingerprints } from '../present/present.js';
 import { createPresent } from '../present/present.js';
-import type { TokenBody } from '../present/token-body.js';
+import type { PresentedToken } from '../present/token-body.js';
 import type { Filters } from '../search/build.js';
 import { createDirectory } from '../search/directory.js';
 import type { Page } from '../search/list-queries.js';
@@ -51,7 +51,7 @@ export type PageWanted =
 
 /** A page; in pieces where all of it would be too large. */
 export interface TokenPage {
-  readonly tokens: TokenBody[] | TokenPieces;
+  readonly tokens: PresentedToken[] | TokenPieces;
   /** All that match, of a page by offset; 0 otherwise. */
   readonly total: number;
   /** Where the next page begins, of a page by position that is not the last. */
@@ -148,7 +148,7 @@ async function disclose(
   auditContext: AuditContext,
   wanted: Wanted,
   found: readonly FoundRow[],
-): Promise<TokenBody[] | TokenPieces> {
+): Promise<PresentedToken[] | TokenPieces> {
   const { database, opener, largeWork } = parts;
   const permission = permissionFor(wanted);
   const event = wanted.by === 'query' ? TOKEN_EVENTS.found : TOKEN_EVENTS.listed;
@@ -166,7 +166,7 @@ async function disclose(
   const bytes = rows.reduce((sum, row) => sum + sealedBytesOf(row), 0);
   if (bytes > FREE_BYTES_MAX) await takeRoom(largeWork, principal.tenantId, auditContext, bytes * OPENED_TIMES);
   const tokens = await opener.open(principal.tenantId, rows);
-  const data: TokenBody[] = [];
+  const data: PresentedToken[] = [];
   let maskBytes = 0;
   for (const token of tokens) {
     data.push(present.body(token, granted(decide(principal, permission, subjectOf(token))), auditContext.atMs));

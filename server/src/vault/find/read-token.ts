@@ -9,7 +9,7 @@ import { known } from '../open/open.js';
 import { granted, subjectOf } from '../present/answer.js';
 import type { PresentOptions } from '../present/present.js';
 import { createPresent } from '../present/present.js';
-import type { TokenBody } from '../present/token-body.js';
+import type { PresentedToken } from '../present/token-body.js';
 import { isLarge } from '../stored/row.js';
 import type { LargeReadOptions } from './large-read.js';
 import { readLarge } from './large-read.js';
@@ -24,7 +24,7 @@ export async function readToken(
   principal: Principal,
   auditContext: AuditContext,
   id: string,
-): Promise<TokenBody> {
+): Promise<PresentedToken> {
   const { database, opener } = options;
   const found = known(await opener.look(principal.tenantId, id, auditContext.atMs));
   if (isLarge(found))

@@ -79,7 +79,11 @@ const LET_IN = bulkWrite<LetIn>(
 );
 
 /** Writes down that these may be used from now on, or that they were asked for again. */
-export async function letIn(tx: TenantTx, given: readonly Combination[], isByStranger: boolean): Promise<void> {
+export async function insertCombinations(
+  tx: TenantTx,
+  given: readonly Combination[],
+  isByStranger: boolean,
+): Promise<void> {
   await tx.gather(
     LET_IN,
     given.map(({ groupId, type, containers }) => ({ tenantId: tx.tenantId, groupId, type, containers, isByStranger })),

@@ -7,7 +7,7 @@ import type { Database } from '../../storage/database.js';
 import { isStranger } from '../present/answer.js';
 import type { OpenToken } from '../present/present.js';
 import type { Combination, CombinationCount } from './combination-queries.js';
-import { countCombinations, findKnown, freeEmpty, letIn } from './combination-queries.js';
+import { countCombinations, findKnown, freeEmpty, insertCombinations } from './combination-queries.js';
 
 /** Combinations of type and containers that a tenant may have. */
 export const COMBINATIONS_MAX = 10_000;
@@ -118,7 +118,7 @@ export function createCombinations(options: CombinationsOptions): Combinations {
     await inTurn(tenantId, async () => {
       const last = await overflowOf(principal, asked, isByStranger);
       if (last.length > 0) throw tooMany(last, isByStranger);
-      await database.write(tenantId, (tx) => letIn(tx, asked, isByStranger));
+      await database.write(tenantId, (tx) => insertCombinations(tx, asked, isByStranger));
     });
     for (const { groupId } of asked) remember(tenantId, groupId, auditContext.atMs + REMEMBERED_MS);
   }

@@ -4,7 +4,7 @@ import { assert } from '../../kernel/assert.js';
 import type { Database } from '../../storage/database.js';
 import { prepareGranted } from '../present/answer.js';
 import { keepShowing } from '../present/keep.js';
-import type { TokenBody } from '../present/token-body.js';
+import type { PresentedToken } from '../present/token-body.js';
 import type { Combinations } from './combinations.js';
 import { makeTokens } from './make.js';
 import type { NewToken } from './new-token.js';
@@ -23,7 +23,7 @@ export async function createToken(
   principal: Principal,
   auditContext: AuditContext,
   input: NewToken,
-): Promise<TokenBody> {
+): Promise<PresentedToken> {
   const { database, opener, combinations } = options;
   const preparation = await prepareFor(options, principal, auditContext);
   const token = prepareGranted(preparation, principal, input, '');

@@ -25,7 +25,7 @@ export function evaluate(
 }
 
 /** One value as the text it is compared by; lists and objects are several. */
-export function textOf(value: Json | undefined): string | undefined {
+export function comparedText(value: Json | undefined): string | undefined {
   if (value === undefined || value === null || typeof value === 'object') return undefined;
   return String(value);
 }

@@ -6,7 +6,7 @@ import type { Opener } from '../open/open.js';
 import type { GrantedToken } from '../present/answer.js';
 import { isStranger, presentMatch } from '../present/answer.js';
 import { bareBody, createPresent } from '../present/present.js';
-import type { TokenBody } from '../present/token-body.js';
+import type { PresentedToken } from '../present/token-body.js';
 import type { Preparation } from './prepare.js';
 import { storeTokens } from './store.js';
 
@@ -17,7 +17,7 @@ export async function makeTokens(
   principal: Principal,
   preparation: Preparation,
   tokens: readonly GrantedToken[],
-): Promise<TokenBody[]> {
+): Promise<PresentedToken[]> {
   const { auditContext, budget } = preparation;
   const stored = await storeTokens(
     tx,

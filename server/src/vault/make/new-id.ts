@@ -7,7 +7,7 @@ import { hasCvc } from '../types/cvc.js';
 import { givesAway, secretNumberOf } from '../types/numbers.js';
 import { idFault } from '../types/token-id.js';
 import type { Evaluation } from './evaluate.js';
-import { evaluate, textOf } from './evaluate.js';
+import { comparedText, evaluate } from './evaluate.js';
 
 /** How often an alias that happens to hold the number is drawn again. */
 const DRAWS_MAX = 8;
@@ -44,7 +44,7 @@ const GIVES_AWAY = 'must not hold the number that the token protects; use an ali
 
 function evaluateId(evaluation: Evaluation, text: string, { type, data }: Subject, field: string): string {
   const watched = watchCode(type, data);
-  const id = textOf(evaluate(evaluation, text, { data: watched.data }, field));
+  const id = comparedText(evaluate(evaluation, text, { data: watched.data }, field));
   if (watched.isRead()) throw validationFailed({ [field]: ['must not be made of the verification code'] });
   const fault = id === undefined ? 'must give a text' : idFault(id);
   if (id === undefined || fault !== undefined) throw validationFailed({ [field]: [fault ?? ''] });

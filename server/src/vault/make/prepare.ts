@@ -13,7 +13,7 @@ import { dataTerm, joinTerms, metadataTerm } from '../stored/terms.js';
 import { TOKEN_TYPE_CATALOGUE } from '../types/catalogue.js';
 import { hasCvc } from '../types/cvc.js';
 import type { Evaluation } from './evaluate.js';
-import { evaluate, textOf } from './evaluate.js';
+import { comparedText, evaluate } from './evaluate.js';
 import { ownId, settleId } from './new-id.js';
 import type { NewToken } from './new-token.js';
 
@@ -128,7 +128,7 @@ export function fingerprint(preparation: Preparation, content: TokenContent, pat
   const { fingerprintExpression: own, type, data, metadata = {} } = content;
   if (own === undefined) return fingerprintOf(preparation.keys, type, TOKEN_TYPE_CATALOGUE[type].fingerprintText(data));
   const field = `${path}fingerprint_expression`;
-  const text = textOf(evaluate(preparation, own, { data, metadata }, field));
+  const text = comparedText(evaluate(preparation, own, { data, metadata }, field));
   if (text === undefined || text === '') throw validationFailed({ [field]: ['must give a value that is not empty'] });
   refuseBrokenText(text, field);
   return fingerprintOf(preparation.keys, type, text);
@@ -192,7 +192,7 @@ function hashed(
 }
 
 function indexValue(preparation: Preparation, expression: string, { data }: TokenContent, field: string): string {
-  const text = textOf(evaluate(preparation, expression, { data }, field));
+  const text = comparedText(evaluate(preparation, expression, { data }, field));
   if (text === undefined || text === '') throw validationFailed({ [field]: ['must give one value that is not empty'] });
   refuseBrokenText(text, field);
   return text;

@@ -52,7 +52,7 @@ export async function storeTokens(
   const others = holders.filter((holder, n) => holder !== asked[n]?.ticket);
   const isClaiming = tokens.some(({ isDeduplicated }) => isDeduplicated);
   const [made, found] = await Promise.all([
-    makeTokens(tx, preparation, fresh, isClaiming),
+    storeAsked(tx, preparation, fresh, isClaiming),
     findRows(tx, others, preparation.auditContext),
   ]);
   return asked.map(({ token, ticket }, n) => {
@@ -86,7 +86,7 @@ interface Asked {
 }
 
 /** Returns what was made by ticket. */
-async function makeTokens(
+async function storeAsked(
   tx: TenantTx,
   preparation: Preparation,
   asked: readonly Asked[],

@@ -10,7 +10,7 @@ import { accessDenied } from '../open/open.js';
 import { tieOf } from '../stored/names.js';
 import type { OpenToken, Present } from './present.js';
 import { bareBody } from './present.js';
-import type { TokenBody } from './token-body.js';
+import type { PresentedToken } from './token-body.js';
 
 /** A token that may be made, and how much of it its maker gets to see. */
 export interface GrantedToken {
@@ -47,14 +47,14 @@ export function isStranger(principal: Principal): boolean {
 }
 
 /** What an answer shows, for keeping it no longer than the tokens in it. */
-export function shownIn(bodies: readonly Pick<TokenBody, 'id' | 'expires_at'>[]): Shown[] {
+export function shownIn(bodies: readonly Pick<PresentedToken, 'id' | 'expires_at'>[]): Shown[] {
   return bodies.map(({ id, expires_at: expiresAt }) => {
     return { name: tieOf(id), expiresAtMs: expiresAt === undefined ? undefined : Date.parse(expiresAt) };
   });
 }
 
 /** The token deduplication led to, as far as the caller could have read it anyway. */
-export function presentMatch(principal: Principal, present: Present, match: OpenRow, nowMs: number): TokenBody {
+export function presentMatch(principal: Principal, present: Present, match: OpenRow, nowMs: number): PresentedToken {
   const transform = decide(principal, 'token:read', subjectOf(match));
   return transform === undefined ? bareBody(match) : present.body(match, transform, nowMs);
 }

@@ -3,7 +3,7 @@ import { Overtaken } from '../../storage/faults.js';
 import type { TenantTx } from '../../storage/scope.js';
 import { FIND_IDS } from '../queries.js';
 import { shownIn } from './answer.js';
-import type { TokenBody } from './token-body.js';
+import type { PresentedToken } from './token-body.js';
 
 /**
  * Keeps an answer that shows tokens. One of them may be taken away in this very transaction, before what is kept could be
@@ -13,7 +13,7 @@ export async function keepShowing(
   tx: TenantTx,
   auditContext: AuditContext,
   answer: unknown,
-  bodies: readonly TokenBody[],
+  bodies: readonly PresentedToken[],
 ): Promise<void> {
   if (!auditContext.keepAnswer) return;
   await auditContext.keepAnswer(tx, answer, shownIn(bodies));

@@ -9,7 +9,7 @@ import { fingerprintText } from '../stored/fingerprint.js';
 import type { TokenRow } from '../stored/row.js';
 import { TOKEN_TYPE_CATALOGUE } from '../types/catalogue.js';
 import { hasCvc, withoutCvc } from '../types/cvc.js';
-import type { TokenBody } from './token-body.js';
+import type { PresentedToken } from './token-body.js';
 
 /** A stored token that was opened. */
 export interface OpenToken {
@@ -27,7 +27,7 @@ export interface PresentOptions {
 
 export interface Present {
   /** The whole token, its data as far as the transform shows it. */
-  body(token: OpenToken, transform: Transform, nowMs: number): TokenBody;
+  body(token: OpenToken, transform: Transform, nowMs: number): PresentedToken;
   /** Only the data, as far as the transform shows it; undefined where it shows none. */
   data(token: OpenToken, transform: Transform, nowMs: number): Json | undefined;
   /** Undefined where there is none, or where the transform does not show it. */
@@ -101,7 +101,7 @@ function dateText(date: Date | null): string | undefined {
  * What a caller may know of a token it has no right to read, when deduplication led there; and all that a key in a stranger's
  * hands gets of one made under deduplication, so that the shape of the answer does not tell whether the value was there.
  */
-export function bareBody({ row, content }: OpenToken): TokenBody {
+export function bareBody({ row, content }: OpenToken): PresentedToken {
   return {
     id: row.id,
     type: content.type,

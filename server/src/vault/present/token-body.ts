@@ -6,7 +6,7 @@ import type { TokenType } from '../types/names.js';
  * A token as a caller gets to see it, under the names it has in JSON. A member without a value is left out where the answer
  * is written. Whoever may not read the token that deduplication found sees nothing from `metadata` on.
  */
-export interface TokenBody {
+export interface PresentedToken {
   readonly id: string;
   readonly type: TokenType;
   readonly tenant_id: string;

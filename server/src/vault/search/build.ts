@@ -4,7 +4,7 @@ import { hasForbiddenCharacters } from '../../kernel/text.js';
 import { dataTerm, metadataTerm } from '../stored/terms.js';
 import { isTokenType } from '../types/names.js';
 import { chosenGroups } from './chosen-groups.js';
-import type { Condition, Leaf } from './condition.js';
+import type { Leaf, SearchCondition } from './condition.js';
 import { ALL, both, either, groupsCondition, idsCondition, NONE, negated } from './condition.js';
 import { coversContainer } from './containers.js';
 import type { Group } from './directory-queries.js';
@@ -20,7 +20,7 @@ export interface Vocabulary {
   /** The stored bytes of a fingerprint as it is shown, or undefined for what is none. */
   readonly readFingerprint: (shown: string) => Buffer | undefined;
   /** The tokens of which enough is shown to look for them by what they hold. */
-  readonly shown: Readonly<Record<Held, Condition>>;
+  readonly shown: Readonly<Record<Held, SearchCondition>>;
 }
 
 /** What a token is found by that tells what it holds. */
@@ -36,7 +36,7 @@ export interface Filters {
 }
 
 /** Negation is pushed down to the leaves on the way, because the complement of a type is a set of groups again. */
-export function conditionOfQuery(query: Query, words: Vocabulary, isNegated = false): Condition {
+export function conditionOfQuery(query: Query, words: Vocabulary, isNegated = false): SearchCondition {
   switch (query.kind) {
     case 'all':
       return isNegated ? NONE : ALL;
@@ -61,7 +61,7 @@ export function conditionOfQuery(query: Query, words: Vocabulary, isNegated = fa
   }
 }
 
-export function conditionOfFilters(filters: Filters, words: Vocabulary): Condition {
+export function conditionOfFilters(filters: Filters, words: Vocabulary): SearchCondition {
   const { ids, types, containers, metadata = [], fingerprint } = filters;
   return both([
     // No token has an id that cannot be stored, and a statement cannot carry it either.
@@ -88,11 +88,11 @@ export function heldIn(query: Query): Held[] {
 }
 
 /** The terms that are asked for, however they are combined. */
-export function termsOf(query: Query, keys: TenantKeys): Buffer[] {
+export function searchTermsOf(query: Query, keys: TenantKeys): Buffer[] {
   if (query.kind === 'metadata') return [metadataTerm(keys, query.key, query.value)];
   if (query.kind === 'text') return query.field === 'data' ? [dataTerm(keys, query.value)] : [];
-  if (query.kind === 'not') return termsOf(query.part, keys);
-  return query.kind === 'and' || query.kind === 'or' ? query.parts.flatMap((part) => termsOf(part, keys)) : [];
+  if (query.kind === 'not') return searchTermsOf(query.part, keys);
+  return query.kind === 'and' || query.kind === 'or' ? query.parts.flatMap((part) => searchTermsOf(part, keys)) : [];
 }
 
 /** Whether something must hold besides something else, so that there is a choice what to look for first. */
@@ -102,7 +102,7 @@ export function hasChoice(query: Query): boolean {
 }
 
 /** A value that no token can have matches none, and its negation all. */
-function signed(leaf: Leaf | undefined, isNegated: boolean): Condition {
+function signed(leaf: Leaf | undefined, isNegated: boolean): SearchCondition {
   if (leaf === undefined) return isNegated ? ALL : NONE;
   return isNegated ? { kind: 'not', leaf } : leaf;
 }
@@ -112,7 +112,7 @@ function isHeld(field: TextField): field is Held {
 }
 
 /** A token of which too little is shown does not have the value, whatever it holds: neither this nor its negation tells. */
-function ofHeld(words: Vocabulary, isNegated: boolean, field: Held, value: string): Condition {
+function ofHeld(words: Vocabulary, isNegated: boolean, field: Held, value: string): SearchCondition {
   const found = both([signed(textLeaf(words, field, value), false), words.shown[field]]);
   return isNegated ? negated(found, words.directory) : found;
 }
@@ -139,14 +139,14 @@ function metadataLeaf(words: Vocabulary, key: string, value: string): Leaf {
 }
 
 /** No container holds an asterisk, so one at the end means a prefix however it was quoted. */
-function ofContainer(words: Vocabulary, isNegated: boolean, value: string): Condition {
+function ofContainer(words: Vocabulary, isNegated: boolean, value: string): SearchCondition {
   if (!value.endsWith('*')) return ofContainerPath(words, isNegated, value);
   const prefix = value.slice(0, -1).toLowerCase();
   return ofGroups(words, isNegated, ({ containers }) => containers.some((each) => each.startsWith(prefix)));
 }
 
 /** Containers are stored in lower case, whatever case they came in. */
-function ofContainerPath(words: Vocabulary, isNegated: boolean, value: string): Condition {
+function ofContainerPath(words: Vocabulary, isNegated: boolean, value: string): SearchCondition {
   const path = value.toLowerCase();
   const matches = words.includesChildren
     ? (container: string) => coversContainer(path, container)
@@ -155,7 +155,7 @@ function ofContainerPath(words: Vocabulary, isNegated: boolean, value: string): 
 }
 
 /** There are few types, so what they choose is worth remembering; other choices are for clients to make up. */
-function ofTypes(words: Vocabulary, isNegated: boolean, types: readonly string[]): Condition {
+function ofTypes(words: Vocabulary, isNegated: boolean, types: readonly string[]): SearchCondition {
   const wanted = new Set(types);
   const matches = ({ type }: Group) => wanted.has(type);
   if (![...wanted].every(isTokenType)) return ofGroups(words, isNegated, matches);
@@ -163,6 +163,6 @@ function ofTypes(words: Vocabulary, isNegated: boolean, types: readonly string[]
   return chosenGroups(words.directory, name, (group) => matches(group) !== isNegated);
 }
 
-function ofGroups({ directory }: Vocabulary, isNegated: boolean, matches: (group: Group) => boolean): Condition {
+function ofGroups({ directory }: Vocabulary, isNegated: boolean, matches: (group: Group) => boolean): SearchCondition {
   return groupsCondition(directory.filter((group) => matches(group) !== isNegated).map(({ id }) => id));
 }

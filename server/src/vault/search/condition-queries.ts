@@ -1,5 +1,5 @@
 import type { Value } from '../../storage/statement.js';
-import type { Condition, Leaf } from './condition.js';
+import type { Leaf, SearchCondition } from './condition.js';
 import { groupIdArray } from './group-ids.js';
 
 /** Gathers the values of a statement and hands out the numbers they stand under. */
@@ -15,7 +15,7 @@ export function createParameters(): Parameters {
 }
 
 /** What the token called `t` must be. Every value is a parameter; nothing a client wrote becomes part of the text. */
-export function conditionSql(condition: Condition, parameters: Parameters): string {
+export function conditionSql(condition: SearchCondition, parameters: Parameters): string {
   switch (condition.kind) {
     case 'all':
       return 'true';

@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { groupIdOf } from '../stored/names.js';
 import { dataTerm, metadataTerm } from '../stored/terms.js';
 import { conditionOfFilters, conditionOfQuery } from './build.js';
-import type { Condition } from './condition.js';
+import type { SearchCondition } from './condition.js';
 import { ALL, both, either, groupsCondition } from './condition.js';
 import { maySee, meets, meetsFilters, shownOf } from './naive-fixture.js';
 import type { PlainToken } from './search-fixture.js';
@@ -24,7 +24,7 @@ import { seesAll, visibleTo } from './visibility.js';
 const keys = keysOf('tenant');
 const tokensArbitrary = fc.array(tokenArbitrary, { maxLength: 30 });
 
-function holds(condition: Condition, token: PlainToken): boolean {
+function holds(condition: SearchCondition, token: PlainToken): boolean {
   switch (condition.kind) {
     case 'all':
       return true;
@@ -64,7 +64,7 @@ function holds(condition: Condition, token: PlainToken): boolean {
 }
 
 /** Constants and single parts are gone, and no list of groups or ids is empty. */
-function assertSimple(condition: Condition, isInside = false): void {
+function assertSimple(condition: SearchCondition, isInside = false): void {
   if (isInside) assert.ok(condition.kind !== 'all' && condition.kind !== 'none');
   if (condition.kind === 'groups') assert.ok(condition.groupIds.length > 0);
   if (condition.kind !== 'and' && condition.kind !== 'or') return;

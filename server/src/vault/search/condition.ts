@@ -12,44 +12,44 @@ export type Leaf =
   | ({ readonly kind: 'createdAt' | 'modifiedAt' } & Span);
 
 /** Which tokens are meant. Only leaves are negated, and never groups: what is not in some groups is in the others. */
-export type Condition =
+export type SearchCondition =
   | { readonly kind: 'all' }
   | { readonly kind: 'none' }
-  | { readonly kind: 'and' | 'or'; readonly parts: readonly Condition[] }
+  | { readonly kind: 'and' | 'or'; readonly parts: readonly SearchCondition[] }
   | { readonly kind: 'not'; readonly leaf: Leaf }
   | Leaf;
 
-export const ALL: Condition = { kind: 'all' };
-export const NONE: Condition = { kind: 'none' };
+export const ALL: SearchCondition = { kind: 'all' };
+export const NONE: SearchCondition = { kind: 'none' };
 
 /**
  * A set of groups. It stays a set even when it holds every group there is: a group that appears before the tokens are
  * read was not looked at, and nobody may see it by accident.
  */
-export function groupsCondition(groupIds: readonly string[]): Condition {
+export function groupsCondition(groupIds: readonly string[]): SearchCondition {
   return groupIds.length === 0 ? NONE : { kind: 'groups', groupIds };
 }
 
-export function idsCondition(ids: readonly string[]): Condition {
+export function idsCondition(ids: readonly string[]): SearchCondition {
   return ids.length === 0 ? NONE : { kind: 'ids', ids: [...new Set(ids)] };
 }
 
 /** All of them must hold. */
-export function both(given: readonly Condition[]): Condition {
+export function both(given: readonly SearchCondition[]): SearchCondition {
   const parts = flatten('and', given).filter(({ kind }) => kind !== 'all');
   if (parts.some(({ kind }) => kind === 'none')) return NONE;
   return joined('and', parts, (lists) => lists.reduce((kept, list) => intersection(kept, list)));
 }
 
 /** One of them must hold. */
-export function either(given: readonly Condition[]): Condition {
+export function either(given: readonly SearchCondition[]): SearchCondition {
   const parts = flatten('or', given).filter(({ kind }) => kind !== 'none');
   if (parts.some(({ kind }) => kind === 'all')) return ALL;
   return joined('or', parts, (lists) => (lists.length === 1 && lists[0] ? lists[0] : [...new Set(lists.flat())]));
 }
 
 /** What is not meant. Of groups those are the other ones of the directory, never such as appear later. */
-export function negated(condition: Condition, directory: readonly Group[]): Condition {
+export function negated(condition: SearchCondition, directory: readonly Group[]): SearchCondition {
   switch (condition.kind) {
     case 'all':
       return NONE;
@@ -71,7 +71,7 @@ export function negated(condition: Condition, directory: readonly Group[]): Cond
   }
 }
 
-function flatten(kind: 'and' | 'or', parts: readonly Condition[]): Condition[] {
+function flatten(kind: 'and' | 'or', parts: readonly SearchCondition[]): SearchCondition[] {
   return parts.flatMap((part) =>
     (part.kind === 'and' || part.kind === 'or') && part.kind === kind ? part.parts : [part],
   );
@@ -80,9 +80,9 @@ function flatten(kind: 'and' | 'or', parts: readonly Condition[]): Condition[] {
 /** Sets of groups become one set, and so do sets of ids, which is what lets an index drive the search. */
 function joined(
   kind: 'and' | 'or',
-  parts: readonly Condition[],
+  parts: readonly SearchCondition[],
   merge: (lists: readonly (readonly string[])[]) => readonly string[],
-): Condition {
+): SearchCondition {
   const groups = parts.flatMap((part) => (part.kind === 'groups' ? [part.groupIds] : []));
   const ids = parts.flatMap((part) => (part.kind === 'ids' ? [part.ids] : []));
   const kept = [

@@ -18,14 +18,14 @@ import { resolveAsk } from './resolve.js';
 import type { PlainToken } from './search-fixture.js';
 import {
   filtersArbitrary,
-  NOON_MS,
   PLAIN_PRINCIPAL,
   principalArbitrary,
   queryArbitrary,
   readFingerprint,
+  SEARCH_NOON_MS,
   tokenArbitrary,
 } from './search-fixture.js';
-import { storeTokens } from './stored-fixture.js';
+import { storeTestTokens } from './stored-fixture.js';
 
 const TOKENS = 250;
 const PERMISSION = 'token:search';
@@ -55,7 +55,7 @@ describe('finding stored tokens', () => {
   let tokens: PlainToken[];
 
   before(async () => {
-    app = await startTestApp({ clock: createFakeClock(NOON_MS) });
+    app = await startTestApp({ clock: createFakeClock(SEARCH_NOON_MS) });
     tenantId = (await app.makeTenant()).id;
     keys = await app.keyStore.keyring.forTenant(tenantId);
     tokens =
@@ -63,10 +63,10 @@ describe('finding stored tokens', () => {
         numRuns: 1,
         seed: 7,
       })[0] ?? [];
-    await storeTokens(app.db.owner, tenantId, keys, tokens);
+    await storeTestTokens(app.db.owner, tenantId, keys, tokens);
     // Everything about the neighbour's tokens is the same but the tenant, keyed hashes included.
     const neighbour = await app.makeTenant();
-    await storeTokens(app.db.owner, neighbour.id, keys, tokens.slice(0, 100).map(renamed));
+    await storeTestTokens(app.db.owner, neighbour.id, keys, tokens.slice(0, 100).map(renamed));
   });
   after(() => app.close());
 
@@ -80,7 +80,7 @@ describe('finding stored tokens', () => {
     return app.database.read(tenantId, async (tx) => {
       const resolved = await resolveAsk(tx, { ...wanted, keys, permission: PERMISSION, readFingerprint, least: LEAST });
       const directory = resolved.directory?.map((group) => ({ ...group, count: group.count * wanted.believed }));
-      const search = { ...resolved, directory, nowMs: NOON_MS };
+      const search = { ...resolved, directory, nowMs: SEARCH_NOON_MS };
       const [rows, total] = await Promise.all([findTokens(tx, { ...search, ...page }), countTokens(tx, search)]);
       return { rows, total };
     });
@@ -92,7 +92,7 @@ describe('finding stored tokens', () => {
       return shown === 'reveal' || shown === LEAST[by];
     };
     return tokens
-      .filter((token) => isLive(token, NOON_MS) && maySee(token, principal, PERMISSION))
+      .filter((token) => isLive(token, SEARCH_NOON_MS) && maySee(token, principal, PERMISSION))
       .filter(
         (token) =>
           meets(token, query, includesChildren, canBeFound) &&
@@ -221,9 +221,9 @@ describe('finding stored tokens', () => {
               return [];
             },
           };
-          const after = isAfter ? { createdAtMs: NOON_MS, tie: tieOf('x') } : undefined;
-          await findTokens(spy, { ...resolved, nowMs: NOON_MS, limit: 5, after });
-          await countTokens(spy, { ...resolved, nowMs: NOON_MS });
+          const after = isAfter ? { createdAtMs: SEARCH_NOON_MS, tie: tieOf('x') } : undefined;
+          await findTokens(spy, { ...resolved, nowMs: SEARCH_NOON_MS, limit: 5, after });
+          await countTokens(spy, { ...resolved, nowMs: SEARCH_NOON_MS });
         });
       }),
       { numRuns: 1_000 },

@@ -5,7 +5,7 @@ import type { TokenPosition } from '../stored/position.js';
 import type { FoundRow, SentRow } from '../stored/row.js';
 import { received, sentColumnsWithin, TOKEN_COLUMNS } from '../stored/row.js';
 import { hiddenBy } from './chosen-groups.js';
-import type { Condition } from './condition.js';
+import type { SearchCondition } from './condition.js';
 import type { Parts } from './found-queries.js';
 import { ORDER, partsOf, tokensFound } from './found-queries.js';
 import { groupIdArray } from './group-ids.js';
@@ -13,7 +13,7 @@ import type { Plan, Statistics } from './plan.js';
 import { planFor } from './plan.js';
 
 export interface Search extends Statistics {
-  readonly condition: Condition;
+  readonly condition: SearchCondition;
   /** What expired before this moment is not there. */
   readonly nowMs: number;
 }
@@ -112,7 +112,7 @@ const COUNT_BY_TERM = statement<TotalRow>(
 async function countByGroups(
   tx: TenantTx,
   { nowMs, directory }: Search,
-  condition: Extract<Condition, { kind: 'all' | 'groups' }>,
+  condition: Extract<SearchCondition, { kind: 'all' | 'groups' }>,
 ): Promise<number> {
   const values = [tx.tenantId, new Date(nowMs)];
   if (condition.kind === 'all') return totalOf(await tx.run(COUNT_ALL, values));

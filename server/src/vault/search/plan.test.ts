@@ -1,15 +1,15 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { Condition } from './condition.js';
+import type { SearchCondition } from './condition.js';
 import { ALL, both, either, groupsCondition, idsCondition } from './condition.js';
 import type { Statistics } from './plan.js';
 import { planFor } from './plan.js';
 
 const PAGE = 21;
-const term = (name: string): Condition => ({ kind: 'term', term: Buffer.from(name) });
-const creator: Condition = { kind: 'createdBy', id: 'x' };
-const recent: Condition = { kind: 'createdAt', fromMs: 1, beforeMs: undefined };
-const notTerm: Condition = { kind: 'not', leaf: { kind: 'ids', ids: ['x'] } };
+const term = (name: string): SearchCondition => ({ kind: 'term', term: Buffer.from(name) });
+const creator: SearchCondition = { kind: 'createdBy', id: 'x' };
+const recent: SearchCondition = { kind: 'createdAt', fromMs: 1, beforeMs: undefined };
+const notTerm: SearchCondition = { kind: 'not', leaf: { kind: 'ids', ids: ['x'] } };
 
 function knowing(counts: Readonly<Record<string, number>>, terms: Readonly<Record<string, number>> = {}): Statistics {
   return {
@@ -21,7 +21,7 @@ function knowing(counts: Readonly<Record<string, number>>, terms: Readonly<Recor
 const UNKNOWN: Statistics = { directory: undefined, termRows: new Map() };
 
 /** The kinds of driver, and what is left to ask. */
-function sketch(condition: Condition, statistics: Statistics, wanted = PAGE): string {
+function sketch(condition: SearchCondition, statistics: Statistics, wanted = PAGE): string {
   const { drivers, window, rest } = planFor(condition, statistics, wanted);
   const by = drivers.map((driver) => `${driver.by} ${driver.keys.length}`).join(' + ') || 'time';
   return `${by}${window.length > 0 ? ' in window' : ''}, rest ${rest.kind}`;

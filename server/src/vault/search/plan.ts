@@ -1,4 +1,4 @@
-import type { Condition, Leaf } from './condition.js';
+import type { Leaf, SearchCondition } from './condition.js';
 import { ALL } from './condition.js';
 import type { Group } from './directory-queries.js';
 import type { TermRows } from './term-queries.js';
@@ -19,7 +19,7 @@ export interface Plan {
   /** Bounds on the time of creation, which every index can use. */
   readonly window: readonly Window[];
   /** What remains to be asked of each token found. */
-  readonly rest: Condition;
+  readonly rest: SearchCondition;
 }
 
 /** Rows that may have to be read, which is what plans are compared by. */
@@ -64,7 +64,7 @@ export interface Statistics {
  * knows how many tokens each group has, so it tells for instance whether skipping the invisible ones on the way through
  * all of them can cost more than looking into each visible group.
  */
-export function planFor(condition: Condition, { directory, termRows }: Statistics, wanted: number): Plan {
+export function planFor(condition: SearchCondition, { directory, termRows }: Statistics, wanted: number): Plan {
   const parts = condition.kind === 'and' ? condition.parts : [condition];
   const window = parts.filter((part): part is Window => part.kind === 'createdAt');
   const rest = parts.filter((part) => part.kind !== 'createdAt');
@@ -72,7 +72,7 @@ export function planFor(condition: Condition, { directory, termRows }: Statistic
   const [only, ...more] = rest;
   const isWhole = more.length === 0;
   const skipped = only?.kind === 'groups' ? total - sum(only.groupIds.map((id) => counts.get(id) ?? 0)) : Infinity;
-  let best: { part: Condition | undefined; option: Option } = {
+  let best: { part: SearchCondition | undefined; option: Option } = {
     part: undefined,
     option: { drivers: [], rows: isWhole ? Math.min(total, wanted + skipped) : total },
   };
@@ -84,10 +84,10 @@ export function planFor(condition: Condition, { directory, termRows }: Statistic
     }
   }
   // What one leaf found needs not be asked again; alternatives do, since each driver finds by one of them only.
-  const isSettled = (part: Condition): boolean => part === best.part && part.kind !== 'or' && part.kind !== 'and';
+  const isSettled = (part: SearchCondition): boolean => part === best.part && part.kind !== 'or' && part.kind !== 'and';
   return { drivers: best.option.drivers, window, rest: conjunction(rest.filter((part) => !isSettled(part))) };
 
-  function optionFor(part: Condition, needed: number): Option | undefined {
+  function optionFor(part: SearchCondition, needed: number): Option | undefined {
     switch (part.kind) {
       case 'ids':
         return { drivers: [{ by: 'ids', keys: part.ids }], rows: part.ids.length };
@@ -136,7 +136,7 @@ function merged(drivers: readonly Driver[]): Driver[] {
   return all.filter(({ keys }) => keys.length > 0);
 }
 
-function conjunction(parts: readonly Condition[]): Condition {
+function conjunction(parts: readonly SearchCondition[]): SearchCondition {
   const [first] = parts;
   if (first === undefined) return ALL;
   return parts.length === 1 ? first : { kind: 'and', parts };

@@ -21,7 +21,7 @@ import type { Page } from './list-queries.js';
 import { countTokens, findTokens } from './list-queries.js';
 import { parseQuery } from './parse.js';
 import { resolveAsk } from './resolve.js';
-import { NOON_MS, PLAIN_PRINCIPAL, principalWith, readFingerprint } from './search-fixture.js';
+import { PLAIN_PRINCIPAL, principalWith, readFingerprint, SEARCH_NOON_MS } from './search-fixture.js';
 
 const TOKENS = 50_000;
 const TINY_GROUPS = 200;
@@ -65,8 +65,8 @@ describe('what is read to find tokens among 50,000', () => {
 
   before(async () => {
     emptyDb = await createTestDatabase();
-    empty = createDatabase({ target: emptyDb.target, clock: createFakeClock(NOON_MS) });
-    app = await startTestApp({ clock: createFakeClock(NOON_MS) });
+    empty = createDatabase({ target: emptyDb.target, clock: createFakeClock(SEARCH_NOON_MS) });
+    app = await startTestApp({ clock: createFakeClock(SEARCH_NOON_MS) });
     tenantId = (await app.makeTenant()).id;
     keys = await app.keyStore.keyring.forTenant(tenantId);
     const neighbour = (await app.makeTenant()).id;
@@ -111,7 +111,7 @@ describe('what is read to find tokens among 50,000', () => {
       [
         tenant,
         count,
-        NOON_MS,
+        SEARCH_NOON_MS,
         groups.map(([type, container]) => groupIdOf(type, [container])),
         groups.map(([type]) => type),
         metadataTerm(keys, 'env', 'prod'),
@@ -144,7 +144,7 @@ describe('what is read to find tokens among 50,000', () => {
     readonly found?: number;
   }
 
-  const deep = { after: { createdAtMs: NOON_MS - 40_000_000, tie: '80000000-0000-4000-8000-000000000000' } };
+  const deep = { after: { createdAtMs: SEARCH_NOON_MS - 40_000_000, tie: '80000000-0000-4000-8000-000000000000' } };
   const asks: Readonly<Record<string, Ask>> = {
     'the first page and the total of everything': { withTotal: true, found: TOKENS - 10 },
     'a page deep in everything': { page: deep },
@@ -223,7 +223,7 @@ describe('what is read to find tokens among 50,000', () => {
         least: { fingerprint: 'mask', data: 'mask' } as const,
       };
       const given = { principal, query: parseQuery(query), filters, permission: 'token:read' as const };
-      const search = { ...(await resolveAsk(tx, { ...words, ...given })), nowMs: NOON_MS };
+      const search = { ...(await resolveAsk(tx, { ...words, ...given })), nowMs: SEARCH_NOON_MS };
       const rows = await findTokens(tx, { ...search, limit: PAGE, ...page });
       assert.ok(rows.every((row) => row.tenant_id === tenantId));
       await assertLittle(tx, name, (spy) => findTokens(spy, { ...search, limit: PAGE, ...page }));

@@ -3,8 +3,8 @@ import type { Principal } from '../../access/principal.js';
 import type { TenantTx } from '../../storage/scope.js';
 import { metadataTerm } from '../stored/terms.js';
 import type { Filters, Held, Vocabulary } from './build.js';
-import { asksForGroups, conditionOfFilters, conditionOfQuery, hasChoice, heldIn, termsOf } from './build.js';
-import type { Condition } from './condition.js';
+import { asksForGroups, conditionOfFilters, conditionOfQuery, hasChoice, heldIn, searchTermsOf } from './build.js';
+import type { SearchCondition } from './condition.js';
 import { both } from './condition.js';
 import type { Group } from './directory-queries.js';
 import { listGroups } from './directory-queries.js';
@@ -30,7 +30,7 @@ export interface Ask extends Omit<Vocabulary, 'directory' | 'shown'> {
 }
 
 export interface Resolved {
-  readonly condition: Condition;
+  readonly condition: SearchCondition;
   /** Undefined if it did not have to be read. */
   readonly directory: readonly Group[] | undefined;
   /** Of the terms that were worth looking at before. */
@@ -54,7 +54,7 @@ function toRead({ principal, permission, query = EVERYTHING, filters = {}, keys,
     filters.types !== undefined ||
     filters.containers !== undefined;
   const filterTerms = (filters.metadata ?? []).map(([key, value]) => metadataTerm(keys, key, value));
-  const terms = [...termsOf(query, keys), ...filterTerms];
+  const terms = [...searchTermsOf(query, keys), ...filterTerms];
   const isChoice = isDirectoryNeeded || (terms.length > 1 && (hasChoice(query) || filterTerms.length > 0));
   return { isDirectoryNeeded, terms: isChoice ? terms : [] };
 }

@@ -24,7 +24,7 @@ export interface PlainToken {
   readonly fingerprint: string | null;
 }
 
-export const NOON_MS = Date.UTC(2030, 0, 15, 12);
+export const SEARCH_NOON_MS = Date.UTC(2030, 0, 15, 12);
 const DAY_MS = 86_400_000;
 
 const PEOPLE = ['11111111-1111-4111-8111-111111111111', 'abcdef01-2345-4678-9abc-def012345678'];
@@ -37,7 +37,7 @@ const IDS = ['tok_1', 'tok_2', 'alias_1', PEOPLE[0] ?? ''];
 
 const word = fc.constantFrom(...WORDS);
 const pathWanted = fc.constantFrom(...CONTAINERS, '/', '/pci', '/PCI/', '/none/');
-const instant = fc.integer({ min: -4, max: 4 }).map((days) => NOON_MS + days * DAY_MS);
+const instant = fc.integer({ min: -4, max: 4 }).map((days) => SEARCH_NOON_MS + days * DAY_MS);
 const nullable = <T>(arbitrary: fc.Arbitrary<T>) => fc.option(arbitrary, { nil: null });
 
 export const tokenArbitrary: fc.Arbitrary<PlainToken> = fc.record({
@@ -53,7 +53,7 @@ export const tokenArbitrary: fc.Arbitrary<PlainToken> = fc.record({
   createdBy: nullable(fc.constantFrom(...PEOPLE)),
   modifiedBy: nullable(fc.constantFrom(...PEOPLE)),
   modifiedAtMs: nullable(instant),
-  expiresAtMs: nullable(fc.constantFrom(NOON_MS - 1, NOON_MS, NOON_MS + 1)),
+  expiresAtMs: nullable(fc.constantFrom(SEARCH_NOON_MS - 1, SEARCH_NOON_MS, SEARCH_NOON_MS + 1)),
   fingerprint: nullable(fc.constantFrom(...FINGERPRINTS)),
 });
 

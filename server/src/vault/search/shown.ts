@@ -2,7 +2,7 @@ import type { Permission } from '../../access/permissions.js';
 import type { Principal } from '../../access/principal.js';
 import type { Grants, Transform } from '../../access/rules.js';
 import { strictest } from '../../access/rules.js';
-import type { Condition } from './condition.js';
+import type { SearchCondition } from './condition.js';
 import { ALL, both, either, NONE, negated } from './condition.js';
 import type { Group } from './directory-queries.js';
 import { coveredBy } from './visibility.js';
@@ -19,7 +19,7 @@ export function shownTo(
   permission: Permission,
   least: Least,
   directory: readonly Group[],
-): Condition {
+): SearchCondition {
   return both(principal.grants.map((grants) => shownBy(grants, permission, least, directory)));
 }
 
@@ -32,10 +32,10 @@ export function asksDirectory(principal: Principal, permission: Permission, leas
   );
 }
 
-function shownBy(grants: Grants, permission: Permission, least: Least, directory: readonly Group[]): Condition {
+function shownBy(grants: Grants, permission: Permission, least: Least, directory: readonly Group[]): SearchCondition {
   if (showsEnough(grants, permission, least)) return ALL;
-  let remaining: Condition = ALL;
-  const shown: Condition[] = [];
+  let remaining: SearchCondition = ALL;
+  const shown: SearchCondition[] = [];
   for (const rule of grants.rules) {
     if (!rule.permissions.includes(permission)) continue;
     const covered = coveredBy(rule, directory);

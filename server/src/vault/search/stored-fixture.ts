@@ -10,7 +10,7 @@ import { readFingerprint } from './search-fixture.js';
  * Puts tokens into the tables as the product keeps them; what is sealed is noise, since nobody opens it here. All at once:
  * the product's own sweep of what has expired must not find a token whose group is still missing.
  */
-export async function storeTokens(
+export async function storeTestTokens(
   owner: pg.Client,
   tenantId: string,
   keys: TenantKeys,

@@ -2,7 +2,7 @@ import type { Permission } from '../../access/permissions.js';
 import type { Principal } from '../../access/principal.js';
 import type { Grants, Rule, Condition as RuleCondition } from '../../access/rules.js';
 import { chosenGroups } from './chosen-groups.js';
-import type { Condition } from './condition.js';
+import type { SearchCondition } from './condition.js';
 import { ALL, both, either, groupsCondition, idsCondition, NONE } from './condition.js';
 import { coversContainer } from './containers.js';
 import type { Group } from './directory-queries.js';
@@ -13,7 +13,7 @@ const EVERYWHERE = '/';
  * Which tokens somebody may find by a permission. A rule sees a token if it covers one of its containers, so whole groups
  * are seen or not; only a session's conditions on ids have to be asked of each token.
  */
-export function visibleTo(principal: Principal, permission: Permission, directory: readonly Group[]): Condition {
+export function visibleTo(principal: Principal, permission: Permission, directory: readonly Group[]): SearchCondition {
   if (principal.grants.length === 0) return NONE;
   return both(principal.grants.map((grants) => visibleBy(grants, permission, directory)));
 }
@@ -23,7 +23,7 @@ export function seesAll(principal: Principal, permission: Permission): boolean {
   return visibleTo(principal, permission, []).kind === 'all';
 }
 
-function visibleBy(grants: Grants, permission: Permission, directory: readonly Group[]): Condition {
+function visibleBy(grants: Grants, permission: Permission, directory: readonly Group[]): SearchCondition {
   if (grants.permissions.has(permission)) return ALL;
   const rules = grants.rules.filter((rule) => rule.permissions.includes(permission));
   const containers = rules.flatMap(({ container }) => container ?? []);
@@ -32,7 +32,7 @@ function visibleBy(grants: Grants, permission: Permission, directory: readonly G
 }
 
 /** In one pass for all of them: there may be a hundred rules and ten thousand groups. */
-function coveredByOneOf(paths: readonly string[], directory: readonly Group[]): Condition {
+function coveredByOneOf(paths: readonly string[], directory: readonly Group[]): SearchCondition {
   if (paths.length === 0) return NONE;
   if (paths.includes(EVERYWHERE)) return ALL;
   const covering = new Set(paths.map((path) => (path.endsWith('/') ? path : `${path}/`)));
@@ -48,7 +48,7 @@ function isBelowOneOf(paths: ReadonlySet<string>, container: string): boolean {
   return false;
 }
 
-export function coveredBy({ container, conditions }: Rule, directory: readonly Group[]): Condition {
+export function coveredBy({ container, conditions }: Rule, directory: readonly Group[]): SearchCondition {
   if (container !== undefined) {
     return container === EVERYWHERE ? ALL : holding(directory, (each) => coversContainer(container, each));
   }
@@ -57,11 +57,11 @@ export function coveredBy({ container, conditions }: Rule, directory: readonly G
   return both(conditions.map((condition) => heldBy(condition, directory)));
 }
 
-function heldBy({ attribute, operator, value }: RuleCondition, directory: readonly Group[]): Condition {
+function heldBy({ attribute, operator, value }: RuleCondition, directory: readonly Group[]): SearchCondition {
   if (attribute === 'id') return operator === 'equals' ? idsCondition([value]) : { kind: 'idPrefix', prefix: value };
   return holding(directory, operator === 'equals' ? (each) => each === value : (each) => each.startsWith(value));
 }
 
-function holding(directory: readonly Group[], isCovered: (container: string) => boolean): Condition {
+function holding(directory: readonly Group[], isCovered: (container: string) => boolean): SearchCondition {
   return groupsCondition(directory.filter(({ containers }) => containers.some(isCovered)).map(({ id }) => id));
 }

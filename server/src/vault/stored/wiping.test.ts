@@ -11,7 +11,7 @@ import { createExpressions } from '../../expressions/expressions.js';
 import { openAnswer, sealAnswer } from '../../kept-answers/kept-answer.js';
 import { Secret } from '../../kernel/secret.js';
 import type { Capture } from '../../testing/captured-bytes.js';
-import { captureBytes, holds, unwiped } from '../../testing/captured-bytes.js';
+import { captureBytes, holdsBytes, unwiped } from '../../testing/captured-bytes.js';
 import type { TestApp } from '../../testing/test-app.js';
 import { startTestApp } from '../../testing/test-app.js';
 import { createSealedFile, sealedLines } from '../../transfer/segment.js';
@@ -58,7 +58,9 @@ describe('plaintext that was sealed, opened or hashed', () => {
       assert.deepEqual(openContent(keys, row).data, data);
       resealContent(keys, row);
     }
-    assert.ok(holds(capture, 'plaintext to seal', NUMBER) && holds(capture, 'plaintext that was opened', NUMBER));
+    assert.ok(
+      holdsBytes(capture, 'plaintext to seal', NUMBER) && holdsBytes(capture, 'plaintext that was opened', NUMBER),
+    );
     assert.deepEqual(unwiped(capture), []);
   });
 
@@ -69,7 +71,7 @@ describe('plaintext that was sealed, opened or hashed', () => {
     assert.throws(() => openContent(keys, moved), { name: 'IntegrityError' });
     capture.failCiphers();
     assert.throws(() => sealContent(keys, place, CONTENT), /the cipher failed/);
-    assert.ok(holds(capture, 'plaintext to seal', NUMBER));
+    assert.ok(holdsBytes(capture, 'plaintext to seal', NUMBER));
     assert.deepEqual(unwiped(capture), []);
   });
 
@@ -79,7 +81,7 @@ describe('plaintext that was sealed, opened or hashed', () => {
     metadataTerm(keys, 'number', NUMBER);
     const expressions = createExpressions();
     expressions.evaluate("{{ data | hmac: 'k' | to_base64 }}", { data: NUMBER }, createBudget());
-    assert.ok(holds(capture, 'hashed', NUMBER) && holds(capture, 'message of a keyed hash', NUMBER));
+    assert.ok(holdsBytes(capture, 'hashed', NUMBER) && holdsBytes(capture, 'message of a keyed hash', NUMBER));
     assert.deepEqual(unwiped(capture), []);
   });
 
@@ -89,7 +91,7 @@ describe('plaintext that was sealed, opened or hashed', () => {
     const answer = { status: 201, body: JSON.stringify({ key: `key_${NUMBER}` }), location: undefined };
     const sealed = sealAnswer(place, answer, { fields: ['key'], credential });
     assert.equal(openAnswer(place, { status: 201, sealed } as never, credential).answer.body, answer.body);
-    assert.ok(holds(capture, 'plaintext to seal', NUMBER));
+    assert.ok(holdsBytes(capture, 'plaintext to seal', NUMBER));
     capture.failCiphers();
     assert.throws(() => sealAnswer(place, answer, { fields: ['key'], credential }), /the cipher failed/);
     assert.deepEqual(unwiped(capture), []);
@@ -111,7 +113,7 @@ describe('plaintext that was sealed, opened or hashed', () => {
       for await (const each of sealedLines(join(folder, 'one'), unlock, ['c'])) found.push(each);
       assert.deepEqual([found.length, found.at(-1)], [2, NUMBER]);
       for await (const _ of sealedLines(join(folder, 'one'), unlock, ['c'])) break;
-      assert.ok(holds(capture, 'plaintext that was opened', NUMBER));
+      assert.ok(holdsBytes(capture, 'plaintext that was opened', NUMBER));
       assert.deepEqual(unwiped(capture), []);
     } finally {
       await rm(folder, { recursive: true });

@@ -71,6 +71,6 @@ const COUNT_TOKENS = statement<{ count: string }>(
 );
 
 /** From the counters, because counting millions of rows takes longer than a statement may. */
-export async function countTokens(tx: TenantTx): Promise<number> {
+export async function countAllTokens(tx: TenantTx): Promise<number> {
   return Number((await tx.run(COUNT_TOKENS, [tx.tenantId]))[0]?.count ?? 0);
 }

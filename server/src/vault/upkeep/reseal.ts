@@ -2,7 +2,7 @@ import type { SealedRows } from '../../tables/walk.js';
 import { attemptEach, stepOf } from '../../tables/walk.js';
 import { openContent, resealContent } from '../stored/seal.js';
 import {
-  countTokens,
+  countAllTokens,
   listSealedTokens,
   listTokenKeyVersions,
   lockTokensToReseal,
@@ -27,5 +27,5 @@ export const SEALED_TOKENS: SealedRows = {
     const { faults } = attemptEach(page, idOf, (row) => openContent(keys, row));
     return stepOf(page, limit, idOf, faults);
   },
-  count: countTokens,
+  count: countAllTokens,
 };

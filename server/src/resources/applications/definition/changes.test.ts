@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { operatorContext } from '../../../audit/entry.js';
 import { AppError } from '../../../kernel/errors.js';
-import type { ChangesOptions, Outcome } from './changes.js';
+import type { ChangeOutcome, ChangesOptions } from './changes.js';
 import { createChanges, noSuchKey } from './changes.js';
 
 it('what a process remembers of access is dropped with a change and with one of unknown end, not with a refusal', async () => {
@@ -12,7 +12,7 @@ it('what a process remembers of access is dropped with a change and with one of 
     forgetAccess: (tenantId: string) => forgotten.push(tenantId),
   } as unknown as ChangesOptions; // All that a change without a story looks at.
   const changes = createChanges(options);
-  const run = (tenantId: string, work: () => Promise<Outcome<string>>) =>
+  const run = (tenantId: string, work: () => Promise<ChangeOutcome<string>>) =>
     changes.run(tenantId, 'application', operatorContext(0), work);
   await assert.rejects(
     run('refused', async () => noSuchKey()),

@@ -45,7 +45,7 @@ export interface ChangesOptions extends AccessHooks {
 }
 
 /** What a change leads to: its answer and its line in the security log, or the reason it was refused. */
-export type Outcome<T> = { readonly body: T; readonly story?: Omit<SecurityStory, 'tenantId'> } | AppError;
+export type ChangeOutcome<T> = { readonly body: T; readonly story?: Omit<SecurityStory, 'tenantId'> } | AppError;
 
 export interface Changes {
   /**
@@ -56,7 +56,7 @@ export interface Changes {
     tenantId: string,
     applicationId: string,
     auditContext: AuditContext,
-    work: (tx: TenantTx) => Promise<Outcome<T>>,
+    work: (tx: TenantTx) => Promise<ChangeOutcome<T>>,
   ): Promise<T>;
   /** Throws unless the row is as the product wrote it. */
   verify(row: ApplicationRow): ApplicationRow;

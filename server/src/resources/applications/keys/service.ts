@@ -5,7 +5,7 @@ import type { AuditContext } from '../../../audit/entry.js';
 import { storageUnavailable, validationFailed } from '../../../kernel/errors.js';
 import type { TenantTx } from '../../../storage/scope.js';
 import { applicationBodyOf, keyBodyOf, keyNameOf } from '../definition/body.js';
-import type { Changes, ChangesOptions, Outcome } from '../definition/changes.js';
+import type { ChangeOutcome, Changes, ChangesOptions } from '../definition/changes.js';
 import { conclude, idOf, noSuchApplication, noSuchKey } from '../definition/changes.js';
 import { storeKey } from '../definition/create.js';
 import { APPLICATION_EVENTS } from '../events.js';
@@ -135,7 +135,7 @@ async function replaceKeys(
   auditContext: AuditContext,
   id: string,
   overlapSeconds: number,
-): Promise<Outcome<ApplicationWithKeyBody>> {
+): Promise<ChangeOutcome<ApplicationWithKeyBody>> {
   const { systemKeys } = options;
   const found = await lockApplicationById(tx, id, auditContext.atMs);
   if (!found) return noSuchApplication();

@@ -1,5 +1,6 @@
 import type { TSchema } from 'typebox';
 import Type from 'typebox';
+import { CONTAINER_LENGTH_MAX, CONTAINER_PATTERN } from '../../../access/check-rules.js';
 import { EXPRESSION_LENGTH_MAX } from '../../../expressions/expression-text.js';
 import { orNull } from '../../../http/routes/schema.js';
 import { DATE_LENGTH_MAX } from '../../../kernel/dates.js';
@@ -16,7 +17,7 @@ import {
   TOKEN_TYPES,
   WHOLE_TOKEN,
 } from '../../../vault/index.js';
-import { CONTAINER_LENGTH_MAX, CONTAINER_PATTERN, CONTAINERS_MAX } from '../input/containers.js';
+import { CONTAINERS_MAX } from '../input/containers.js';
 import { SEARCH_INDEXES_MAX } from '../input/fields.js';
 import { KEY_LENGTH_MAX, VALUE_LENGTH_MAX } from '../input/metadata.js';
 import { DATA_OF } from './data.js';

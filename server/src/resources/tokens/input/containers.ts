@@ -1,3 +1,4 @@
+import { CONTAINER_LENGTH_MAX, CONTAINER_PATTERN } from '../../../access/check-rules.js';
 import type { Faults } from '../../../kernel/field-faults.js';
 import { addFault, elementPath } from '../../../kernel/field-faults.js';
 import type { Json } from '../../../kernel/json.js';
@@ -5,10 +6,6 @@ import { isJsonArray } from '../../../kernel/json-object.js';
 import { codePointLength } from '../../../kernel/text.js';
 
 export const CONTAINERS_MAX = 10;
-export const CONTAINER_LENGTH_MAX = 200;
-
-/** Each segment ends at the only slash that can end it, so matching takes one pass. */
-export const CONTAINER_PATTERN = /^\/(?:[A-Za-z0-9_-]+\/)*$/;
 
 /** What is wrong with the path of a container; undefined for a good one. */
 export function containerFault(text: string): string | undefined {

@@ -9,7 +9,7 @@ import type { NewToken } from '../../../vault/index.js';
 import type { InputContext } from './fields.js';
 import { newGenericToken, readNewToken } from './new-token.js';
 
-export interface TokenizePlan {
+export interface TokenizeBody {
   /** In document order. Complete only when there was no fault and there are not too many. */
   readonly tokens: readonly NewToken[];
   /** Where in the body each of them stands, as errors name it. */
@@ -25,7 +25,7 @@ export function readTokenizeBody(
   context: InputContext,
   errors: FieldErrors,
   countMax: number,
-): TokenizePlan {
+): TokenizeBody {
   const tokens: NewToken[] = [];
   const paths: string[] = [];
   let count = 0;
