@@ -1,3 +1,4 @@
+import { createDeferred } from '../kernel/deferred.js';
 import type { Tx } from './scope.js';
 import type { Statement, Value } from './statement.js';
 
@@ -65,20 +66,20 @@ export function createGather(run: Tx['run']): Gather {
     for (const [bulk, callers] of batches) void runOne(bulk, callers);
   }
 
-  return (bulk, rows) =>
-    new Promise((resolve, reject) => {
-      // Rows and answers of one statement meet only each other, so the types that went in come out.
-      const key = bulk as unknown as AnyBulk;
-      const caller: Caller = { rows, resolve: resolve as (answer: unknown) => void, reject };
-      const callers = due.get(key);
-      if (callers) {
-        callers.push(caller);
-        return;
-      }
+  return <Row, Result, Answer>(bulk: Bulk<Row, Result, Answer>, rows: readonly Row[]): Promise<Answer> => {
+    const { promise, resolve, reject } = createDeferred<Answer>();
+    // Rows and answers of one statement meet only each other, so the types that went in come out.
+    const key = bulk as unknown as AnyBulk;
+    const caller: Caller = { rows, resolve: resolve as (answer: unknown) => void, reject };
+    const callers = due.get(key);
+    if (callers) callers.push(caller);
+    else {
       // After every promise that is settled now has been followed up, so that all callers of this turn are in.
       if (due.size === 0) process.nextTick(flush);
       due.set(key, [caller]);
-    });
+    }
+    return promise;
+  };
 }
 
 function hasColumns(bulk: AnyBulk, caller: Caller): boolean {

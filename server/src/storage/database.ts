@@ -105,9 +105,9 @@ export function createDatabase(options: DatabaseOptions): Database {
     queueOfTenantMax: QUEUE_OF_TENANT_MAX,
     waitMaxMs: QUEUE_WAIT_MAX_MS,
   });
-  const sharedReads = createSharedReads(async (tenants, bulk, rows) => {
-    const ask = (run: Tx['run']) => run(bulk.statement, bulk.values(rows));
-    return bulk.collect(await transactions.runAtOnce(readers, { ...APP, tenants }, ask), rows);
+  const sharedReads = createSharedReads(async (tenants, { statement, values, collect }, rows) => {
+    const found = await transactions.ask(readers, { ...APP, tenants }, statement, values(rows));
+    return collect(found, rows);
   }, SHARED_READS);
   const readOn: ReadOn = (pool, tenantId, work, prepare) =>
     transactions.run(pool, { ...APP, tenants: [tenantId] }, (run) => work(tenantTx(tenantId, run)), {
@@ -120,7 +120,7 @@ export function createDatabase(options: DatabaseOptions): Database {
     ...readsOf(transactions, readers, options, readOn, replica),
     ...changesOf(transactions, readers),
     find: sharedReads.find,
-    write: (tenantId, work) => groupCommit.submit(tenantId, work),
+    write: groupCommit.submit,
     async close() {
       await groupCommit.drain();
       await replica?.close();
@@ -178,18 +178,24 @@ async function runBatch(
   lane: number,
 ): Promise<unknown[]> {
   const tenants = [...new Set(members.map((member) => member.tenantId))];
-  const work = async (run: Tx['run']): Promise<unknown[]> => {
-    const gather = createGather(run);
-    const outcomes = await Promise.allSettled(
-      members.map((member) => member.work(tenantTx(member.tenantId, run, lane, gather))),
-    );
-    return outcomes.map((outcome) => {
-      if (outcome.status === 'fulfilled') return outcome.value;
-      if (outcome.reason instanceof Unwritten) return outcome.reason;
-      throw failureIn(outcomes, outcome.reason);
-    });
-  };
-  return transactions.run(writers, { role: 'strongroom_app', tenants, isReadOnly: false }, work, DURABLE);
+  const transaction = await transactions.begin(writers, { role: 'strongroom_app', tenants, isReadOnly: false });
+  const values: unknown[] = [];
+  try {
+    const gather = createGather(transaction.run);
+    const running: Promise<unknown>[] = [];
+    for (const { tenantId, work } of members) running.push(work(tenantTx(tenantId, transaction.run, lane, gather)));
+    const outcomes = await Promise.allSettled(running);
+    for (const outcome of outcomes) {
+      if (outcome.status === 'fulfilled') values.push(outcome.value);
+      else if (outcome.reason instanceof Unwritten) values.push(outcome.reason);
+      else throw failureIn(outcomes, outcome.reason);
+    }
+    await transaction.opened;
+  } catch (error) {
+    throw await transaction.undo(error);
+  }
+  await transaction.commit();
+  return values;
 }
 
 /** Which member is to blame; where several failed by one statement that they share, nobody knows. */

@@ -1,4 +1,5 @@
 import type { Clock } from '../kernel/clock.js';
+import { createDeferred } from '../kernel/deferred.js';
 import { AppError, storageUnavailable } from '../kernel/errors.js';
 import { createFairQueue } from '../kernel/fair-queue.js';
 import { isConflict, isOutage } from './faults.js';
@@ -69,24 +70,25 @@ export class GroupCommit {
     this.#idleLanes = Array.from({ length: options.lanes }, (_, lane) => lane);
   }
 
-  submit<T>(tenantId: string, work: Work<T>): Promise<T> {
+  readonly submit = <T>(tenantId: string, work: Work<T>): Promise<T> => {
     if (this.#isClosed) return Promise.reject(storageUnavailable(new Error('the commit queue is closed')));
     const { queueMax, queueOfTenantMax, clock } = this.#options;
     if (this.#queue.size() >= queueMax || this.#queue.sizeOf(tenantId) >= queueOfTenantMax) {
       const detail = 'Too many changes are waiting to be committed. Nothing was done; try again shortly.';
       return Promise.reject(new AppError('overloaded', detail, { headers: { 'Retry-After': '1' } }));
     }
-    return new Promise<T>((resolve, reject) => {
-      this.#pending += 1;
-      const queuedAtMs = clock.monotonicMs();
-      // The value comes from this very work, so it has the type the caller asked for.
-      this.#queue.push({ tenantId, work, queuedAtMs, resolve: resolve as (value: unknown) => void, reject });
-      if (this.#isPumpScheduled || this.#idleLanes.length === 0) return;
+    const { promise, resolve, reject } = createDeferred<T>();
+    this.#pending += 1;
+    const queuedAtMs = clock.monotonicMs();
+    // The value comes from this very work, so it has the type the caller asked for.
+    this.#queue.push({ tenantId, work, queuedAtMs, resolve: resolve as (value: unknown) => void, reject });
+    if (!this.#isPumpScheduled && this.#idleLanes.length > 0) {
       this.#isPumpScheduled = true;
       // After the requests of this turn of the event loop have been read: they then share a batch.
-      setImmediate(() => this.#pump());
-    });
-  }
+      setImmediate(this.#pump);
+    }
+    return promise;
+  };
 
   /** Resolves when everything submitted so far has its answer; what comes later is refused. */
   drain(): Promise<void> {
@@ -201,23 +203,24 @@ export class GroupCommit {
     return batch.sort((a, b) => (a.tenantId < b.tenantId ? -1 : a.tenantId > b.tenantId ? 1 : 0));
   }
 
-  #pump(): void {
+  readonly #pump = (): void => {
     this.#isPumpScheduled = false;
     while (this.#queue.size() > 0) {
       const lane = this.#idleLanes.pop();
       if (lane === undefined) return;
       const batch = this.#takeBatch();
-      if (batch.length === 0) {
+      const [first] = batch;
+      if (first === undefined) {
         this.#idleLanes.push(lane);
         return;
       }
-      const running = batch.length === 1 ? this.#runPart(batch, lane) : this.#runTogether(batch, lane);
+      const running = batch.length > 1 ? this.#runTogether(batch, lane) : this.#runAlone(first, lane);
       void running.finally(() => {
         this.#idleLanes.push(lane);
         this.#pump();
       });
     }
-  }
+  };
 }
 
 /** By tenant, or the members of a single one each by itself. */

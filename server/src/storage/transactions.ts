@@ -17,6 +17,7 @@ import {
 import { reasonOf } from './group-commit.js';
 import type { ConnectionPool } from './pool.js';
 import type { Role, Tx } from './scope.js';
+import type { Statement, Value } from './statement.js';
 
 /** Who the login becomes for a transaction, and whose rows it sees. */
 export interface Scope {
@@ -48,27 +49,28 @@ export class Transactions {
     work: (run: Tx['run']) => Promise<T>,
     { isDurable, prepare }: TransactionOptions,
   ): Promise<T> {
+    const transaction = await this.begin(pool, scope, prepare);
+    let result: T;
+    try {
+      result = await work(transaction.run);
+      await transaction.opened;
+    } catch (error) {
+      throw await transaction.undo(error);
+    }
+    const committed = transaction.commit();
+    if (isDurable) await committed;
+    else void committed.catch(() => {});
+    return result;
+  }
+
+  /** Whoever begins one has to await `opened` after its own statements, and then to commit or undo it. */
+  async begin(pool: ConnectionPool, scope: Scope, prepare?: TransactionOptions['prepare']): Promise<Transaction> {
     const client = await connectTo(pool);
     await prepare?.(client).catch((error: unknown) => {
       client.release(true);
       throw error;
     });
-    let result: T;
-    const opened = openScope(client, scope, this.#bounds, this.#isPrepared);
-    try {
-      result = await work((statement, values) => runStatement(client, statement, values, this.#isPrepared));
-      await opened;
-    } catch (error) {
-      const failure = await failureOf(error, opened);
-      const isLost = isHostLost(reasonOf(failure));
-      if (isLost) pool.doubt(client);
-      await rollBack(client, isLost || isNameLost(reasonOf(failure)));
-      throw failure;
-    }
-    const committed = commit(client, () => pool.doubt(client));
-    if (isDurable) await committed;
-    else void committed.catch(() => {});
-    return result;
+    return new Transaction(pool, client, openScope(client, scope, this.#bounds, this.#isPrepared), this.#isPrepared);
   }
 
   /** What is asked before anything is waited for travels with its COMMIT, in a single round trip. */
@@ -80,20 +82,71 @@ export class Transactions {
       assert(isAsking, 'everything is asked for at once');
       return runStatement(client, statement, values, this.#isPrepared);
     };
-    // What it throws is a rejection as well: the connection has to be given back below.
+    // What it throws is a rejection as well: the connection has to be given back.
     const found = (async () => work(ask))();
     isAsking = false;
-    // Nothing was changed, so nobody has to know how it ended; it gives the connection back.
-    commit(client, () => pool.doubt(client), found).catch(() => {});
-    try {
-      const result = await found;
-      await opened;
-      return result;
-    } catch (error) {
-      const failure = await failureOf(error, opened);
-      if (isHostLost(failure)) pool.doubt(client);
-      throw failure;
-    }
+    return endAtOnce(pool, client, opened, found);
+  }
+
+  /** One statement in a transaction of its own, in a single round trip. */
+  async ask<Row>(
+    pool: ConnectionPool,
+    scope: Scope,
+    statement: Statement<Row>,
+    values: readonly Value[],
+  ): Promise<Row[]> {
+    const client = await connectTo(pool);
+    const opened = openScope(client, scope, this.#bounds, this.#isPrepared);
+    return endAtOnce(pool, client, opened, runStatement(client, statement, values, this.#isPrepared));
+  }
+}
+
+/** A transaction under way, with the connection it has to itself. */
+export class Transaction {
+  readonly run: Tx['run'];
+  /** When the scope has been entered. */
+  readonly opened: Promise<unknown>;
+  readonly #pool: ConnectionPool;
+  readonly #client: pg.PoolClient;
+
+  constructor(pool: ConnectionPool, client: pg.PoolClient, opened: Promise<unknown>, isPrepared: boolean) {
+    this.#pool = pool;
+    this.#client = client;
+    this.opened = opened;
+    this.run = (statement, values) => runStatement(client, statement, values, isPrepared);
+  }
+
+  commit(): Promise<void> {
+    return commit(this.#client, () => this.#pool.doubt(this.#client));
+  }
+
+  /** Resolves with the reason of the failure, when nothing is left of it. */
+  async undo(error: unknown): Promise<unknown> {
+    const failure = await failureOf(error, this.opened);
+    const isLost = isHostLost(reasonOf(failure));
+    if (isLost) this.#pool.doubt(this.#client);
+    await rollBack(this.#client, isLost || isNameLost(reasonOf(failure)));
+    return failure;
+  }
+}
+
+/** The end of a transaction that only looks, when everything was asked for. */
+async function endAtOnce<T>(
+  pool: ConnectionPool,
+  client: pg.PoolClient,
+  opened: Promise<unknown>,
+  found: Promise<T>,
+): Promise<T> {
+  // Nothing was changed, so nobody has to know how it ended; it gives the connection back.
+  commit(client, () => pool.doubt(client), found).catch(() => {});
+  try {
+    const result = await found;
+    await opened;
+    return result;
+  } catch (error) {
+    const failure = await failureOf(error, opened);
+    if (isHostLost(failure)) pool.doubt(client);
+    throw failure;
   }
 }
 
