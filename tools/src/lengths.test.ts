@@ -20,10 +20,8 @@ const NOT_SPLIT_YET: readonly string[] = [
   'server/src/http/transport/own-headers.ts',
   'server/src/http/transport/respond.ts',
   'server/src/http/transport/unsent-answers.ts',
-  'server/src/resources/tokens/routes.ts',
   'server/src/vault/make/combinations.ts',
   'server/src/vault/open/open.ts',
-  'server/src/vault/search/parse.ts',
 ];
 
 describe('functions', () => {
