@@ -20,7 +20,6 @@ const NOT_SPLIT_YET: readonly string[] = [
   'server/src/http/transport/own-headers.ts',
   'server/src/http/transport/respond.ts',
   'server/src/http/transport/unsent-answers.ts',
-  'server/src/vault/open/open.ts',
 ];
 
 describe('functions', () => {

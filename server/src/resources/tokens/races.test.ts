@@ -6,7 +6,7 @@ import type { TenantTx } from '../../storage/scope.js';
 import { removeTokens, writeChange } from '../../vault/change/change.js';
 import { TOKEN_EVENTS } from '../../vault/events.js';
 import { sweepCvcs } from '../../vault/expiry/sweep.js';
-import type { OpenRow } from '../../vault/open/open.js';
+import type { OpenRow } from '../../vault/open/open-rows.js';
 import { sealContent } from '../../vault/stored/seal.js';
 import { CARD, HOUR_MS, openVault, pathOf, tally, times, type Vault, vaultOf } from './vault-fixture.js';
 
