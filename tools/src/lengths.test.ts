@@ -17,9 +17,7 @@ const NOT_SPLIT_YET: readonly string[] = [
   'server/src/app.ts',
   'server/src/http/idempotency/idempotency.ts',
   'server/src/http/server.ts',
-  'server/src/http/transport/own-headers.ts',
   'server/src/http/transport/respond.ts',
-  'server/src/http/transport/unsent-answers.ts',
 ];
 
 describe('functions', () => {
