@@ -16,8 +16,6 @@ const IS_LIST_OF_TESTS = /(\.test|-suite)\.ts$/;
 const NOT_SPLIT_YET: readonly string[] = [
   'server/src/app.ts',
   'server/src/http/idempotency/idempotency.ts',
-  'server/src/http/server.ts',
-  'server/src/http/transport/respond.ts',
 ];
 
 describe('functions', () => {
