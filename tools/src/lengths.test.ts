@@ -12,33 +12,16 @@ const LINES_MAX = 60;
 const FOLDERS = ['server/src', 'bench/src', 'faults/src', 'fuzz/src', 'test-servers/src', 'tools/src'];
 const IS_LIST_OF_TESTS = /(\.test|-suite)\.ts$/;
 
-/** Files with functions that are still longer. None may be added. */
-const NOT_SPLIT_YET: readonly string[] = [
-  'server/src/app.ts',
-  'server/src/http/idempotency/idempotency.ts',
-  'server/src/http/server.ts',
-  'server/src/http/transport/own-headers.ts',
-  'server/src/http/transport/respond.ts',
-  'server/src/http/transport/unsent-answers.ts',
-  'server/src/resources/tokens/routes.ts',
-  'server/src/vault/make/combinations.ts',
-  'server/src/vault/open/open.ts',
-  'server/src/vault/search/parse.ts',
-];
-
 describe('functions', () => {
   it(`have at most ${LINES_MAX} lines`, async () => {
-    const long = new Map<string, string[]>();
+    const long: string[] = [];
     for (const file of await globFiles(FOLDERS, '.ts')) {
       if (IS_LIST_OF_TESTS.test(file)) continue;
-      const found = functionsOf(await readFile(file, 'utf8')).filter(({ lines }) => lines > LINES_MAX);
-      const told = found.map(({ line, lines, signature }) => `${file}:${line} has ${lines} lines: ${signature}`);
-      if (told.length > 0) long.set(file, told);
+      for (const { line, lines, signature } of functionsOf(await readFile(file, 'utf8'))) {
+        if (lines > LINES_MAX) long.push(`${file}:${line} has ${lines} lines: ${signature}`);
+      }
     }
-    const wrong = [...long].filter(([file]) => !NOT_SPLIT_YET.includes(file)).flatMap(([, told]) => told);
-    assert.deepEqual(wrong, [], 'split these by what they are responsible for');
-    const done = NOT_SPLIT_YET.filter((file) => !long.has(file));
-    assert.deepEqual(done, [], 'these are short enough now: take them off the list');
+    assert.deepEqual(long, [], 'split these by what they are responsible for');
   });
 
   for (const [what, text, lines] of [

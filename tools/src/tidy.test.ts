@@ -32,6 +32,8 @@ const RANK: Readonly<Record<string, number>> = {
   'request-telemetry': 7.5,
   'rate-counting': 7.5,
   background: 7.5,
+  caches: 7.5,
+  'security-log': 7.5,
   'first-start': 8,
   app: 8,
   commands: 9,

@@ -1,4 +1,4 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import { AppError } from '../kernel/errors.js';
 import type { Verdict } from '../limits/rate-counter.js';
 import { ALLOWED } from '../limits/rate-counter.js';
@@ -7,26 +7,24 @@ import type { AnyRoute } from './routes/any-route.js';
 import { homePage } from './routes/home.js';
 import { jsonRunner } from './routes/json-runner.js';
 import { pageRunner } from './routes/page-runner.js';
-import type { Found } from './routes/routing.js';
+import type { Found, Routing } from './routes/routing.js';
 import { createRouting, prepare, targetOf } from './routes/routing.js';
 import type { RouteRunner, RunnerOptions } from './routes/runner.js';
 import { streamRunner } from './routes/stream-runner.js';
 import { answerUnrouted } from './routes/unrouted.js';
-import { createBodyWaits } from './transport/body-waits.js';
+import type { RequestContext } from './transport/context.js';
 import type { GateOptions } from './transport/gate.js';
 import { createGate } from './transport/gate.js';
 import type { HttpListener } from './transport/listener.js';
 import { createListener } from './transport/listener.js';
-import { createPipelines } from './transport/pipeline.js';
-import { createPlaces } from './transport/places.js';
+import type { Load } from './transport/load.js';
+import { createLoad } from './transport/load.js';
 import { isPreflight } from './transport/preflight.js';
 import { isProbe } from './transport/probe-paths.js';
-import type { Exchange, OnAnswered, Responder } from './transport/respond.js';
-import { createResponder } from './transport/respond.js';
-import { createStreamSlots } from './transport/stream-slots.js';
+import type { Exchange, Responder } from './transport/respond.js';
 import type { Target } from './transport/target.js';
 import { readTarget } from './transport/target.js';
-import { createUnsentAnswers } from './transport/unsent-answers.js';
+import type { OnAnswered } from './transport/write-answer.js';
 
 export interface HttpServerOptions extends GateOptions, Omit<RunnerOptions, 'bodies' | 'streams' | 'stopping'> {
   readonly routes: readonly AnyRoute[];
@@ -40,8 +38,6 @@ export interface HttpServer extends HttpListener {
   readonly bodiesWaiting: () => number;
 }
 
-const BODIES_PER_SLOT = 4;
-const STREAMS_PER_SLOT = 4;
 /** How much of all places one client may hold with answers it does not read. */
 const UNSENT_SHARE_MAX = 0.5;
 const READINESS_ROUTE = 'GET /readyz';
@@ -57,24 +53,36 @@ const READINESS_ROUTE = 'GET /readyz';
  */
 export function createHttpServer(options: HttpServerOptions): HttpServer {
   const stopping = new AbortController();
-  const gate = createGate(options);
   const load = createLoad(options, stopping.signal);
-  const { places, unsent, pipelines, respond } = load;
-  const runnerOptions = { ...options, bodies: load.bodies, streams: load.streams, stopping: stopping.signal };
+  const { bodies, streams, respond } = load;
+  const runnerOptions = { ...options, bodies, streams, stopping: stopping.signal };
   const routing = createRouting(
     [...options.routes, homePage(), ...docsPages()].map((route) => ({
       route,
       prepared: prepare(route, runnerOf(route, runnerOptions, respond)),
     })),
   );
+  const { keepAliveSeconds } = options;
+  const listener = createListener({
+    receive: createReceive(options, routing, load),
+    look: load.unsent.look,
+    ...(keepAliveSeconds && { keepAliveSeconds }),
+  });
+  return {
+    listen: listener.listen,
+    close() {
+      stopping.abort();
+      return listener.close();
+    },
+    inFlight: load.places.taken,
+    bodiesWaiting: bodies.waiting,
+  };
+}
 
-  function receive(request: IncomingMessage, response: ServerResponse): void {
-    if (pipelines.enter(request, () => begin(request, response))) return;
-    const exchange = enterPlace(request, response);
-    const { pathname } = readTarget(request);
-    exchange.context.isCrossOrigin = routing.isCrossOrigin(request.method, pathname, routing.find(pathname));
-    respond.overloaded(exchange);
-  }
+function createReceive(options: HttpServerOptions, routing: Routing, load: Load): RequestListener {
+  const { places, unsent, pipelines, respond } = load;
+  const gate = createGate(options);
+  const fail = createFail(options, respond);
 
   function enterPlace(request: IncomingMessage, response: ServerResponse): Exchange {
     const exchange: Exchange = { request, response, context: gate.identify(request) };
@@ -95,16 +103,23 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
     else enter(exchange, verdict, target, found);
   }
 
-  function enter(exchange: Exchange, verdict: Verdict, target: Target, found: Found): void {
+  function enter(exchange: Exchange, verdict: Verdict, { pathname, rawQuery }: Target, found: Found): void {
+    const { request, context } = exchange;
     try {
       // A browser that is refused here would tell its page nothing but that something failed.
-      const judged = isPreflight(exchange.request) ? ALLOWED : verdict;
-      if (judged.isAllowed && isTooMuch(exchange) && !isProbe(target.pathname)) {
+      const judged = isPreflight(request) ? ALLOWED : verdict;
+      if (judged.isAllowed && isTooMuch(context) && !isProbe(pathname)) {
         respond.overloaded(exchange);
         return;
       }
-      gate.admit(exchange.request, exchange.context, judged);
-      const running = run(exchange, target, found);
+      gate.admit(request, context, judged);
+      if (found instanceof AppError) throw found;
+      const target = targetOf(found, request.method ?? 'GET');
+      if (found === undefined || target === undefined) {
+        answerUnrouted(exchange, pathname, found?.byMethod.keys() ?? [], respond);
+        return;
+      }
+      const running = target.run(exchange, rawQuery, found.params);
       if (running) running.catch((error: unknown) => fail(exchange, error));
     } catch (error) {
       fail(exchange, error);
@@ -112,73 +127,31 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
   }
 
   /** Also for a client that reads none of its answers: it must not use up the places of all others. */
-  function isTooMuch({ context }: Exchange): boolean {
-    return gate.isFull(places.taken()) || unsent.countOf(context.limitKey) > options.inFlightMax * UNSENT_SHARE_MAX;
+  function isTooMuch({ limitKey }: RequestContext): boolean {
+    return gate.isFull(places.taken()) || unsent.countOf(limitKey) > options.inFlightMax * UNSENT_SHARE_MAX;
   }
 
-  function run(exchange: Exchange, { pathname, rawQuery }: Target, found: Found): void | Promise<void> {
-    if (found instanceof AppError) throw found;
-    const target = targetOf(found, exchange.request.method ?? 'GET');
-    if (found && target) return target.run(exchange, rawQuery, found.params);
-    answerUnrouted(exchange, pathname, found?.byMethod.keys() ?? [], respond);
-  }
+  return (request, response) => {
+    if (pipelines.enter(request, () => begin(request, response))) return;
+    const exchange = enterPlace(request, response);
+    const { pathname } = readTarget(request);
+    exchange.context.isCrossOrigin = routing.isCrossOrigin(request.method, pathname, routing.find(pathname));
+    respond.overloaded(exchange);
+  };
+}
 
-  function fail(exchange: Exchange, error: unknown): void {
-    if (isOurFault(error, exchange.context.route)) options.onFault(error, exchange.context.traceId);
+/** Answers a request that went wrong. */
+function createFail({ onFault, onAnswered }: HttpServerOptions, respond: Responder) {
+  return (exchange: Exchange, error: unknown): void => {
+    if (isOurFault(error, exchange.context.route)) onFault(error, exchange.context.traceId);
     const { response } = exchange;
     // An answer that is out cannot be taken back; of one that is half out the client must see that it broke off.
     if (!response.headersSent) respond.problem(exchange, error);
     else if (!response.writableEnded) {
-      options.onAnswered(exchange, response.statusCode);
+      onAnswered(exchange, response.statusCode);
       response.destroy();
     }
-  }
-
-  const { keepAliveSeconds } = options;
-  const listener = createListener({ receive, look: unsent.look, ...(keepAliveSeconds && { keepAliveSeconds }) });
-  return {
-    listen: listener.listen,
-    close() {
-      stopping.abort();
-      return listener.close();
-    },
-    inFlight: places.taken,
-    bodiesWaiting: load.bodies.waiting,
   };
-}
-
-/** Everything that is bounded: requests in work, bodies on their way, streams, and answers nobody has read. */
-function createLoad(options: HttpServerOptions, stopping: AbortSignal) {
-  const places = createPlaces({ max: options.inFlightMax });
-  // A request has its place until its answer has left: what a client does not read is memory too.
-  const unsent = createUnsentAnswers({
-    clock: options.clock,
-    onOut: ({ context }) => {
-      places.leave(context);
-      const { held } = context;
-      context.held = undefined;
-      for (const release of held ?? []) release();
-    },
-    onAside: ({ context }) => places.leave(context),
-  });
-  const pipelines = createPipelines();
-  const respond = createResponder({
-    clock: options.clock,
-    onAnswered(exchange, status) {
-      options.onAnswered(exchange, status);
-      pipelines.leave(exchange.request.socket);
-    },
-    onWritten: unsent.follow,
-    isClosing: () => stopping.aborted,
-  });
-  // Waiting for a slow client is no work: its place is free for others meanwhile.
-  const bodies = createBodyWaits({
-    waitingMax: options.inFlightMax * BODIES_PER_SLOT,
-    onWait: places.leave,
-    onArrived: places.takeAgain,
-  });
-  const streams = createStreamSlots({ max: options.inFlightMax * STREAMS_PER_SLOT, onTake: places.leave });
-  return { places, unsent, pipelines, respond, bodies, streams };
 }
 
 function runnerOf(route: AnyRoute, options: RunnerOptions, respond: Responder): RouteRunner {

@@ -2,11 +2,12 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Clock } from '../../kernel/clock.js';
 import { overloaded } from '../../kernel/errors.js';
 import { readsPlainJsonAlone } from './accept.js';
+import { createCommonHeaders, hasName } from './common-headers.js';
 import type { RequestContext } from './context.js';
 import type { JsonText } from './json-text.js';
 import { problemOf } from './problem.js';
-import type { Bounds } from './write-pieces.js';
-import { isLong, writePieces, writeSlices, writeWhole } from './write-pieces.js';
+import type { AnswerWriterOptions } from './write-answer.js';
+import { createAnswerWriter } from './write-answer.js';
 
 /** Sends answers. Every request ends in exactly one call of one of these. */
 export interface Responder {
@@ -38,91 +39,26 @@ export interface Exchange {
   readonly context: RequestContext;
 }
 
-export type OnAnswered = (exchange: Exchange, status: number) => void;
-
-export interface ResponderOptions {
+export interface ResponderOptions extends AnswerWriterOptions {
   readonly clock: Clock;
-  /** An answer was given. */
-  readonly onAnswered: OnAnswered;
-  /** Something of an answer was written, and may not have left yet. */
-  readonly onWritten: (exchange: Exchange) => void;
-  readonly isClosing: () => boolean;
 }
 
 const NOT_STORED = ['Cache-Control', 'no-store'];
-const NOT_SNIFFED = ['X-Content-Type-Options', 'nosniff'];
 const NOTHING: readonly string[] = [];
 const JSON_TYPE = ['Content-Type', 'application/json'];
 /** What an ordinary answer says besides. */
 const JSON_ALONE = [...NOT_STORED, ...JSON_TYPE];
-const EXPOSED = 'RateLimit, RateLimit-Policy, Retry-After, Location';
 /** Stands for a trace id in an answer that is written beforehand. */
 const TRACE_ID_HERE = 'trace-id';
 /** What was decided when the answer began must not hold for a client that stretches it for hours. */
 const SENDING_MAX_MS = 300_000;
-const NO_PIECE: IteratorResult<Buffer, void> = { done: true, value: undefined };
 
 /** Headers go out as one flat list in one call: set one by one they would cost as much as the rest of the request. */
-export function createResponder({ clock, onAnswered, onWritten, isClosing }: ResponderOptions): Responder {
+export function createResponder(options: ResponderOptions): Responder {
+  const { clock } = options;
   const headersFor = createCommonHeaders();
-
-  /**
-   * A client that keeps its connection busy would otherwise keep a stopping server alive; and behind an answer that did
-   * not wait for its request's body, nobody could tell where the next request begins.
-   */
-  function isLast(exchange: Exchange, status: number): boolean {
-    return isClosing() || exchange.context.headers.hasUpgrade || isBodyOutstanding(exchange, status);
-  }
-
-  function writeHead(exchange: Exchange, status: number, headers: string[]): void {
-    // The refusal of a hostile request has said so itself.
-    if (isLast(exchange, status) && !hasName(headers, 'connection')) headers.push('Connection', 'close');
-    exchange.response.writeHead(status, headers);
-  }
-
-  function send(exchange: Exchange, status: number, headers: string[], body: string | Buffer | undefined): void {
-    const bytes = body === undefined ? 0 : Buffer.byteLength(body);
-    if (body !== undefined) headers.push('Content-Length', `${bytes}`);
-    writeHead(exchange, status, headers);
-    if (bytes === 0 || body === undefined || exchange.request.method === 'HEAD') exchange.response.end();
-    else if (isLong(bytes)) writeSlices(exchange, typeof body === 'string' ? Buffer.from(body) : body);
-    // As long in bytes as in characters, it is plain ASCII, which leaves the process without being re-encoded.
-    else writeWhole(exchange.response, body, bytes === body.length ? 'latin1' : 'utf8');
-    onAnswered(exchange, status);
-    onWritten(exchange);
-  }
-
-  async function stream(exchange: Exchange, status: number, headers: string[], body: Body, bounds: Bounds) {
-    const { request, response } = exchange;
-    const pieces = body?.[Symbol.asyncIterator]();
-    const isEmpty = pieces === undefined || request.method === 'HEAD' || status === 204 || status === 304;
-    try {
-      const first = isEmpty ? NO_PIECE : await pieces.next();
-      writeHead(exchange, status, headers);
-      onWritten(exchange);
-      if (isEmpty) response.end();
-      else if ((await writePieces(exchange, pieces, first, bounds)) === 'given up') response.destroy();
-      onAnswered(exchange, status);
-    } finally {
-      const ended = pieces?.return?.();
-      // A source that was given up may wait for ever; one that was not is told of what went wrong at its end.
-      if (bounds.signal?.aborted) ended?.catch(() => {});
-      else await ended;
-    }
-  }
-
+  const { send, stream } = createAnswerWriter(options);
   const refusals = { plain: refusalFor(true), problem: refusalFor(false) };
-
-  /** The same problem as any other, written once; only the trace id is the request's own. */
-  function refusalFor(isPlainJson: boolean) {
-    const { status, body, headers } = problemOf(overloaded(), { traceId: TRACE_ID_HERE, prefix: '', isPlainJson });
-    const [beforeTraceId = '', afterTraceId = ''] = body.split(JSON.stringify(TRACE_ID_HERE));
-    return {
-      status,
-      headers: Object.entries(headers).flat(),
-      bodyWith: (traceId: string) => beforeTraceId + JSON.stringify(traceId) + afterTraceId,
-    };
-  }
 
   return {
     overloaded(exchange) {
@@ -170,59 +106,13 @@ export function createResponder({ clock, onAnswered, onWritten, isClosing }: Res
   };
 }
 
-type Body = AsyncIterable<Buffer> | undefined;
-
-/**
- * What every answer says: its trace id, that it is not sniffed, where keys are used that any origin may read it, and what is
- * given besides. The list is put together once for each prefix; an answer has a copy.
- */
-function createCommonHeaders(): (context: RequestContext, others: readonly string[]) => string[] {
-  const lists = { crossOrigin: createLists(true), sameOrigin: createLists(false) };
-  return ({ traceId, isCrossOrigin, headers: { prefix } }, others) => {
-    const headers = (isCrossOrigin ? lists.crossOrigin : lists.sameOrigin)(prefix, others).slice();
-    headers[1] = traceId;
-    return headers;
+/** The same problem as any other, written once; only the trace id is the request's own. */
+function refusalFor(isPlainJson: boolean) {
+  const { status, body, headers } = problemOf(overloaded(), { traceId: TRACE_ID_HERE, prefix: '', isPlainJson });
+  const [beforeTraceId = '', afterTraceId = ''] = body.split(JSON.stringify(TRACE_ID_HERE));
+  return {
+    status,
+    headers: Object.entries(headers).flat(),
+    bodyWith: (traceId: string) => beforeTraceId + JSON.stringify(traceId) + afterTraceId,
   };
-}
-
-function createLists(isCrossOrigin: boolean): (prefix: string, others: readonly string[]) => readonly string[] {
-  const byOthers = new Map<readonly string[], Map<string, readonly string[]>>();
-
-  function listOf(prefix: string, others: readonly string[]): readonly string[] {
-    const exposed = `${prefix}-TRACE-ID, ${prefix}-PROXY-DESTINATION-STATUS, ${EXPOSED}`;
-    const crossOrigin = ['Access-Control-Allow-Origin', '*', 'Access-Control-Expose-Headers', exposed];
-    return [`${prefix}-TRACE-ID`, '', ...NOT_SNIFFED, ...(isCrossOrigin ? crossOrigin : []), ...others];
-  }
-
-  return (prefix, others) => {
-    let byPrefix = byOthers.get(others);
-    if (byPrefix === undefined) {
-      byPrefix = new Map();
-      byOthers.set(others, byPrefix);
-    }
-    let list = byPrefix.get(prefix);
-    if (list === undefined) {
-      list = listOf(prefix, others);
-      byPrefix.set(prefix, list);
-    }
-    return list;
-  };
-}
-
-function hasName(headers: readonly string[], name: string): boolean {
-  return headers.some((text, at) => at % 2 === 0 && text.toLowerCase() === name);
-}
-
-/** A body this small is read and thrown away, which costs less than a new connection for the next try. */
-const DISCARDED_BYTES_MAX = 65_536;
-
-function isBodyOutstanding({ request, context }: Exchange, status: number): boolean {
-  const { method, complete } = request;
-  if (complete) return false;
-  // Whoever waited to be asked for the body may leave it out now, and what comes next would be taken for it.
-  if (context.headers.expect !== undefined) return true;
-  if (method === 'GET' || method === 'HEAD') return false;
-  const isTooMuch = status === 429 || status === 503;
-  const { contentLength = '0', transferEncoding } = context.headers;
-  return transferEncoding !== undefined || Number(contentLength) > (isTooMuch ? DISCARDED_BYTES_MAX : 0);
 }

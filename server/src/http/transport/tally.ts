@@ -41,7 +41,8 @@ export function createTally(max: number, clientMax: number): Tally {
   };
 }
 
-function subtract(counts: Map<string, number>, key: string, count: number): void {
+/** What is not counted any more leaves no entry behind. */
+export function subtract(counts: Map<string, number>, key: string, count: number): void {
   const left = (counts.get(key) ?? count) - count;
   if (left === 0) counts.delete(key);
   else counts.set(key, left);

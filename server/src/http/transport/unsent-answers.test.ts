@@ -12,7 +12,8 @@ import type { TestApp } from '../../testing/test-app.js';
 import { startTestApp } from '../../testing/test-app.js';
 import type { Exchange } from './respond.js';
 import type { UnsentAnswers } from './unsent-answers.js';
-import { createUnsentAnswers, RATE_MS, STALL_MS, UNSENT_PER_CONNECTION_MAX } from './unsent-answers.js';
+import { createUnsentAnswers, STALL_MS } from './unsent-answers.js';
+import { RATE_MS, UNSENT_PER_CONNECTION_MAX } from './unsent-connection.js';
 import { writeSlices } from './write-pieces.js';
 
 const REQUEST = 'GET / HTTP/1.1\r\nHost: h\r\n\r\n';

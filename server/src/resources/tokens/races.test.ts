@@ -7,7 +7,7 @@ import type { TenantTx } from '../../storage/scope.js';
 import { removeTokens, writeChange } from '../../vault/change/change.js';
 import { TOKEN_EVENTS } from '../../vault/events.js';
 import { sweepCvcs } from '../../vault/expiry/sweep.js';
-import type { OpenRow } from '../../vault/open/open.js';
+import type { OpenRow } from '../../vault/open/open-rows.js';
 import { sealContent } from '../../vault/stored/seal.js';
 import { CARD, openVault, pathOf, type TestVault, tally, times, vaultOf } from './vault-fixture.js';
 

@@ -21,36 +21,45 @@ import {
 import type { Tokens } from './service.js';
 
 export function tokenRoutes(tokens: Tokens): RouteRecord[] {
-  return [...singleRoutes(tokens), ...listRoutes(tokens), ...bodyRoutes(tokens)];
+  return [
+    createRoute(tokens),
+    ...singleRoutes(tokens),
+    ...listRoutes(tokens),
+    ...searchRoutes(tokens),
+    ...bodyRoutes(tokens),
+  ];
 }
 
 const TAG = { tag: 'Tokens' } as const;
 const ON_MANY = { audit: { entityId: '*', onDenied: TOKEN_EVENTS.denied } } as const;
+
+function createRoute(tokens: Tokens): RouteRecord {
+  return defineRoute({
+    ...TAG,
+    ...ON_MANY,
+    method: 'POST',
+    path: '/tokens',
+    permission: 'token:create',
+    admits: ['application', 'session'],
+    limits: ['tokens-create'],
+    summary: 'Create a token',
+    description: 'Stores a value. With deduplication the answer may be the token that holds the same value already.',
+    anyBody: true,
+    describes: { body: NewTokenDocument, components: JSON_COMPONENTS, rules: NEW_TOKEN_RULES },
+    example: examples.NEW_TOKEN,
+    status: 201,
+    response: TokenBody,
+    location: ({ id }) => `/tokens/${encodeURIComponent(id)}`,
+    failures: ['validation_failed', 'invalid_expression', 'access_denied', 'token_id_conflict'],
+    handle: ({ principal, auditContext, body }) => tokens.create(principal, auditContext, body),
+  });
+}
 
 function singleRoutes(tokens: Tokens): RouteRecord[] {
   const onOne = {
     audit: { entityId: { param: 'id', isText: true }, entityTypeOf: tokens.typeOf, onDenied: TOKEN_EVENTS.denied },
   } as const;
   return [
-    defineRoute({
-      ...TAG,
-      ...ON_MANY,
-      method: 'POST',
-      path: '/tokens',
-      permission: 'token:create',
-      admits: ['application', 'session'],
-      limits: ['tokens-create'],
-      summary: 'Create a token',
-      description: 'Stores a value. With deduplication the answer may be the token that holds the same value already.',
-      anyBody: true,
-      describes: { body: NewTokenDocument, components: JSON_COMPONENTS, rules: NEW_TOKEN_RULES },
-      example: examples.NEW_TOKEN,
-      status: 201,
-      response: TokenBody,
-      location: ({ id }) => `/tokens/${encodeURIComponent(id)}`,
-      failures: ['validation_failed', 'invalid_expression', 'access_denied', 'token_id_conflict'],
-      handle: ({ principal, auditContext, body }) => tokens.create(principal, auditContext, body),
-    }),
     defineRoute({
       ...TAG,
       ...onOne,
@@ -112,15 +121,6 @@ function listRoutes(tokens: Tokens): RouteRecord[] {
     admits: ['application', 'session'],
     limits: ['tokens-list'],
   } as const;
-  const search = {
-    ...TAG,
-    ...ON_MANY,
-    method: 'POST',
-    permission: 'token:search',
-    admits: ['application', 'session'],
-    limits: ['tokens-search'],
-    changesNothing: true,
-  } as const;
   return [
     defineRoute({
       ...list,
@@ -151,6 +151,20 @@ function listRoutes(tokens: Tokens): RouteRecord[] {
       handle: ({ principal, auditContext, query, filters }) =>
         tokens.listFollowing(principal, auditContext, { by: 'filters', filters }, query),
     }),
+  ];
+}
+
+function searchRoutes(tokens: Tokens): RouteRecord[] {
+  const search = {
+    ...TAG,
+    ...ON_MANY,
+    method: 'POST',
+    permission: 'token:search',
+    admits: ['application', 'session'],
+    limits: ['tokens-search'],
+    changesNothing: true,
+  } as const;
+  return [
     defineRoute({
       ...search,
       path: '/tokens/search',

@@ -6,7 +6,7 @@ import type { TenantTx } from '../../storage/scope.js';
 import type { ActiveToken } from '../count/count-usage.js';
 import { countUsage } from '../count/count-usage.js';
 import type { GroupedRow } from '../expiry/due-queries.js';
-import type { OpenRow } from '../open/open.js';
+import type { OpenRow } from '../open/open-rows.js';
 import { deleteTerms, deleteTokens, insertTerms, releaseClaim, updateToken } from '../queries.js';
 import type { TokenContent } from '../stored/content.js';
 import { claimScopeOf, isMatchedAlike } from '../stored/match.js';

@@ -8,7 +8,7 @@ import {
   keptFingerprint,
   keptTermsOf,
 } from '../make/prepare.js';
-import type { OpenRow } from '../open/open.js';
+import type { OpenRow } from '../open/open-rows.js';
 import { liveData } from '../present/present.js';
 import type { TokenContent } from '../stored/content.js';
 import { isMatchedAlike, matchDigestOf } from '../stored/match.js';

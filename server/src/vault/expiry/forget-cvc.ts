@@ -2,7 +2,7 @@ import type { TenantKeys } from '../../crypto/tenant-keys.js';
 import { createBudget } from '../../expressions/budget.js';
 import type { Expressions } from '../../expressions/expressions.js';
 import { AppError } from '../../kernel/errors.js';
-import type { OpenRow } from '../open/open.js';
+import type { OpenRow } from '../open/open-rows.js';
 import type { TokenContent } from '../stored/content.js';
 import { sealContent } from '../stored/seal.js';
 import { dataTerm, joinTerms, metadataTerm, splitTerms } from '../stored/terms.js';

@@ -1,5 +1,5 @@
 import type { TenantTx } from '../../storage/scope.js';
-import type { OpenRow } from '../open/open.js';
+import type { OpenRow } from '../open/open-rows.js';
 import type { Claim } from '../queries.js';
 import { claimFingerprint, takeClaim } from '../queries.js';
 import type { TokenContent } from '../stored/content.js';

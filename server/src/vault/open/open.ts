@@ -1,35 +1,21 @@
 import type { AuditContext } from '../../audit/entry.js';
-import { IntegrityError } from '../../crypto/integrity-error.js';
 import type { KeyStore } from '../../crypto/key-store.js';
-import type { TenantKeys } from '../../crypto/tenant-keys.js';
-import { AppError, storageUnavailable } from '../../kernel/errors.js';
-import { createKeyedLock } from '../../kernel/keyed-lock.js';
+import { AppError } from '../../kernel/errors.js';
 import type { LargeWork } from '../../kernel/large-work.js';
 import { createLargeWork } from '../../kernel/large-work.js';
 import type { Database } from '../../storage/database.js';
 import type { TenantTx } from '../../storage/scope.js';
-import { FIND_MANY_TOKENS, FIND_TOKENS, findWholeTokens, LOCK_TOKENS } from '../queries.js';
-import type { TokenContent } from '../stored/content.js';
-import type { BareRow, FoundRow, TokenRow } from '../stored/row.js';
-import { isLarge, sealedBytesOf } from '../stored/row.js';
-import { openContent } from '../stored/seal.js';
+import { FIND_MANY_TOKENS, FIND_TOKENS, LOCK_TOKENS } from '../queries.js';
+import type { FoundRow } from '../stored/row.js';
+import { isExpired, isLarge, sealedBytesOf } from '../stored/row.js';
+import type { OpenPaced } from './open-paced.js';
+import { createOpenPaced } from './open-paced.js';
+import type { OnIntegrityFault, OpenRow, RowOpener } from './open-rows.js';
+import { createRowOpener } from './open-rows.js';
 import { takeRoom, takeRoomNow } from './room.js';
 import { largeBytesOf, wholeRows } from './whole-rows.js';
 
-/** A stored token with what it says. */
-export interface OpenRow {
-  readonly row: TokenRow;
-  readonly content: TokenContent;
-}
-
-/** Tells the operator of a row that was changed behind the product's back. */
-export type OnIntegrityFault = (story: { readonly tenantId: string; readonly tokenId: string }) => void;
-
-export interface Opener {
-  keysOf(tenantId: string): TenantKeys | Promise<TenantKeys>;
-  open(tenantId: string, rows: readonly TokenRow[]): Promise<OpenRow[]>;
-  /** The same for work that must go on past a damaged row, after the operator was told of it. */
-  openIntact(tenantId: string, rows: readonly TokenRow[]): Promise<OpenRow[]>;
+export interface Opener extends Pick<RowOpener, 'keysOf' | 'open' | 'openIntact'> {
   /** The row as it is now; undefined for one that is unknown, deleted or expired, all alike. */
   look(tenantId: string, id: string, nowMs: number): Promise<FoundRow | undefined>;
   /** The same for one of many: less of a record comes along. */
@@ -38,17 +24,8 @@ export interface Opener {
   find(tenantId: string, id: string, auditContext: Pick<AuditContext, 'atMs' | 'holder'>): Promise<OpenRow | undefined>;
   /** Opens rows inside a change, in their order. Large ones take room, or it is 503: a change cannot wait for it. */
   openIn(tx: TenantTx, rows: readonly FoundRow[], auditContext: Pick<AuditContext, 'holder'>): Promise<OpenRow[]>;
-  /**
-   * Opens rows that are large, when it is their turn. What was left in the database is read as it is now; what is gone
-   * or expired meanwhile is left out. The caller has the room, and keeps nothing but what `use` returns.
-   */
-  openPaced<T>(
-    tenantId: string,
-    rows: readonly FoundRow[],
-    nowMs: number,
-    use: (tokens: readonly OpenRow[]) => T,
-  ): Promise<T>;
-  /** The same inside a change: nobody else changes it until the transaction ends. */
+  readonly openPaced: OpenPaced;
+  /** The row inside a change, opened: nobody else changes it until the transaction ends. */
   lock(tx: TenantTx, id: string, nowMs: number): Promise<OpenRow | undefined>;
 }
 
@@ -61,87 +38,23 @@ export function createOpener(options: {
   readonly onIntegrityFault: OnIntegrityFault;
   readonly largeWork?: LargeWork;
 }): Opener {
-  const { database, keyring, largeWork = createLargeWork() } = options;
-
-  function tryOpen(keys: TenantKeys, row: TokenRow): OpenRow | undefined {
-    try {
-      return { row, content: openContent(keys, row) };
-    } catch (error) {
-      if (!(error instanceof IntegrityError)) throw error;
-      options.onIntegrityFault({ tenantId: row.tenant_id, tokenId: row.id });
-      return undefined;
-    }
-  }
-
-  async function openIntact(tenantId: string, rows: readonly TokenRow[]): Promise<OpenRow[]> {
-    if (rows.length === 0) return [];
-    const records = rows.map(({ sealed }) => sealed);
-    const keys = await orGone(keyring.forRecords(tenantId, records));
-    return rows.map((row) => tryOpen(keys, row)).filter((token) => token !== undefined);
-  }
-
-  async function open(tenantId: string, rows: readonly TokenRow[]): Promise<OpenRow[]> {
-    return all(rows, await openIntact(tenantId, rows));
-  }
-
-  function all(rows: readonly TokenRow[], tokens: OpenRow[]): OpenRow[] {
-    if (tokens.length === rows.length) return tokens;
-    throw storageUnavailable(new Error('a stored token was changed outside the product'));
-  }
-
-  const lookBy =
-    (find: typeof FIND_TOKENS): Opener['look'] =>
-    async (tenantId, id, nowMs) => {
-      const key = { tenantId, id };
-      const row = (await database.find(tenantId, find, key)).get(key);
-      return row === undefined || isExpired(row, nowMs) ? undefined : row;
-    };
-  const look = lookBy(FIND_TOKENS);
-
-  /** In the order of the rows that were asked for. */
-  async function readWhole(tenantId: string, rows: readonly FoundRow[], nowMs: number): Promise<TokenRow[]> {
-    const ids = rows.filter(isLarge).map(({ id }) => id);
-    // By key, past the gate of pages: whoever waits there with the turn would hold up large work of other tenants.
-    const read = ids.length === 0 ? [] : await database.read(tenantId, (tx) => findWholeTokens(tx, ids));
-    const whole = new Map(read.map((row) => [row.id, row]));
-    const found = rows.map((row) => (isLarge(row) ? whole.get(row.id) : row)).filter((row) => row !== undefined);
-    return found.filter((row) => !isExpired(row, nowMs));
-  }
-
-  const inTurn = createKeyedLock();
-
-  /**
-   * A tenant reads one piece at a time: taking a large record off the wire costs as much as opening it, and what is read
-   * ahead is memory. Among tenants only the opening waits for its turn: what one waits for at the database is its own
-   * affair.
-   */
-  const openPaced: Opener['openPaced'] = (tenantId, rows, nowMs, use) =>
-    inTurn(tenantId, async () => {
-      const whole = await readWhole(tenantId, rows, nowMs);
-      const records = whole.map(({ sealed }) => sealed);
-      const keys = await orGone(keyring.forRecords(tenantId, records));
-      return largeWork.paced.run(tenantId, () => {
-        const opened = whole.map((row) => tryOpen(keys, row)).filter((token) => token !== undefined);
-        return use(all(whole, opened));
-      });
-    });
-
-  async function openLive(row: TokenRow | undefined, nowMs: number): Promise<OpenRow | undefined> {
-    if (row === undefined || isExpired(row, nowMs)) return undefined;
-    const [token] = await open(row.tenant_id, [row]);
-    return token;
-  }
+  const { database, largeWork = createLargeWork() } = options;
+  const rowOpener = createRowOpener(options.keyring, options.onIntegrityFault);
+  const { open } = rowOpener;
+  const openPaced = createOpenPaced(database, largeWork, rowOpener);
+  const look = lookBy(database, FIND_TOKENS);
 
   return {
-    keysOf: (tenantId) => orGone(keyring.forTenant(tenantId)),
+    keysOf: rowOpener.keysOf,
     open,
-    openIntact,
+    openIntact: rowOpener.openIntact,
     look,
-    lookBriefly: lookBy(FIND_MANY_TOKENS),
+    lookBriefly: lookBy(database, FIND_MANY_TOKENS),
     openPaced,
     async find(tenantId, id, auditContext) {
       const row = await look(tenantId, id, auditContext.atMs);
-      if (row === undefined || !isLarge(row)) return openLive(row, auditContext.atMs);
+      if (row === undefined) return undefined;
+      if (!isLarge(row)) return (await open(tenantId, [row]))[0];
       await takeRoom(largeWork, tenantId, auditContext, sealedBytesOf(row) * OPENED_TIMES);
       return openPaced(tenantId, [row], auditContext.atMs, ([token]) => token);
     },
@@ -152,25 +65,19 @@ export function createOpener(options: {
     },
     async lock(tx, id, nowMs) {
       const key = { tenantId: tx.tenantId, id };
-      const row = (await tx.gather(LOCK_TOKENS, [key])).get(key);
-      if (row === undefined || !isLarge(row)) return openLive(row, nowMs);
-      const [whole] = await wholeRows(tx, [row]);
-      return openLive(whole, nowMs);
+      const found = (await tx.gather(LOCK_TOKENS, [key])).get(key);
+      const row = found && isLarge(found) ? (await wholeRows(tx, [found]))[0] : found;
+      return row === undefined || isExpired(row, nowMs) ? undefined : (await open(tx.tenantId, [row]))[0];
     },
   };
 }
 
-/** Its keys are the first thing a deleted tenant loses, and with them its credentials. */
-function orGone(keys: TenantKeys | Promise<TenantKeys>): TenantKeys | Promise<TenantKeys> {
-  if (!(keys instanceof Promise)) return keys;
-  return keys.catch((error: unknown) => {
-    if (!(error instanceof IntegrityError)) throw error;
-    throw new AppError('invalid_api_key', 'The API key is not valid. Check it, or ask for a new one.');
-  });
-}
-
-export function isExpired({ expires_at: expiresAt }: BareRow, nowMs: number): boolean {
-  return expiresAt !== null && expiresAt.getTime() <= nowMs;
+function lookBy(database: Database, find: typeof FIND_TOKENS): Opener['look'] {
+  return async (tenantId, id, nowMs) => {
+    const key = { tenantId, id };
+    const row = (await database.find(tenantId, find, key)).get(key);
+    return row === undefined || isExpired(row, nowMs) ? undefined : row;
+  };
 }
 
 /** The same words whether it never was, is another tenant's, was deleted or has expired. */

@@ -1,5 +1,5 @@
 import type { Group } from './directory-queries.js';
-import type { Span } from './parse.js';
+import type { Span } from './span.js';
 
 /** One thing to ask of a token. */
 export type Leaf =

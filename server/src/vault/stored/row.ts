@@ -62,6 +62,10 @@ export function sealedBytesOf(row: FoundRow): number {
   return row.sealed === null ? row.sealed_bytes : row.sealed.length;
 }
 
+export function isExpired({ expires_at: expiresAt }: BareRow, nowMs: number): boolean {
+  return expiresAt !== null && expiresAt.getTime() <= nowMs;
+}
+
 const BINARY: readonly string[] = ['fingerprint', 'terms', 'sealed'];
 
 /**
