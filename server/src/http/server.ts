@@ -84,8 +84,8 @@ function createReceive(options: HttpServerOptions, routing: Routing, load: Load)
   const gate = createGate(options);
   const fail = createFail(options, respond);
 
-  function enterPlace(request: IncomingMessage, response: ServerResponse): Exchange {
-    const exchange: Exchange = { request, response, context: gate.identify(request) };
+  function open(request: IncomingMessage, response: ServerResponse): Exchange {
+    const exchange: Exchange = { request, response, context: gate.contextOf(request) };
     places.take(exchange.context);
     return exchange;
   }
@@ -93,17 +93,17 @@ function createReceive(options: HttpServerOptions, routing: Routing, load: Load)
   function begin(request: IncomingMessage, response: ServerResponse): void {
     // What Node had read of a connection before we closed it.
     if (request.socket.destroyed) return;
-    const exchange = enterPlace(request, response);
+    const exchange = open(request, response);
     const target = readTarget(request);
     const found = routing.find(target.pathname);
     const { context } = exchange;
     context.isCrossOrigin = routing.isCrossOrigin(request.method, target.pathname, found);
     const verdict = gate.count(context, routing.limitsOf(request, context, target.pathname, found));
-    if (verdict instanceof Promise) void verdict.then((known) => enter(exchange, known, target, found));
-    else enter(exchange, verdict, target, found);
+    if (verdict instanceof Promise) void verdict.then((known) => proceed(exchange, known, target, found));
+    else proceed(exchange, verdict, target, found);
   }
 
-  function enter(exchange: Exchange, verdict: Verdict, { pathname, rawQuery }: Target, found: Found): void {
+  function proceed(exchange: Exchange, verdict: Verdict, { pathname, rawQuery }: Target, found: Found): void {
     const { request, context } = exchange;
     try {
       // A browser that is refused here would tell its page nothing but that something failed.
@@ -112,7 +112,7 @@ function createReceive(options: HttpServerOptions, routing: Routing, load: Load)
         respond.overloaded(exchange);
         return;
       }
-      gate.admit(request, context, judged);
+      gate.check(request, context, judged);
       if (found instanceof AppError) throw found;
       const target = targetOf(found, request.method ?? 'GET');
       if (found === undefined || target === undefined) {
@@ -126,14 +126,14 @@ function createReceive(options: HttpServerOptions, routing: Routing, load: Load)
     }
   }
 
-  /** Also for a client that reads none of its answers: it must not use up the places of all others. */
-  function isTooMuch({ limitKey }: RequestContext): boolean {
-    return gate.isFull(places.taken()) || unsent.countOf(limitKey) > options.inFlightMax * UNSENT_SHARE_MAX;
-  }
+  // Also for a client that reads none of its answers: it must not use up the places of all others.
+  const isTooMuch = ({ limitKey }: RequestContext): boolean =>
+    gate.isFull(places.taken()) || unsent.countOf(limitKey) > options.inFlightMax * UNSENT_SHARE_MAX;
 
   return (request, response) => {
-    if (pipelines.enter(request, () => begin(request, response))) return;
-    const exchange = enterPlace(request, response);
+    if (pipelines.startNow(request)) return begin(request, response);
+    if (pipelines.wait(request, () => begin(request, response))) return;
+    const exchange = open(request, response);
     const { pathname } = readTarget(request);
     exchange.context.isCrossOrigin = routing.isCrossOrigin(request.method, pathname, routing.find(pathname));
     respond.overloaded(exchange);

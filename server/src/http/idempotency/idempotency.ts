@@ -7,7 +7,7 @@ import type { TenantTx } from '../../storage/scope.js';
 import type { AnswersOptions } from './answers.js';
 import { AnswerTaken, createAnswers } from './answers.js';
 import type { KeyedRequest } from './keyed-request.js';
-import { idOf, refuseUnfit } from './keyed-request.js';
+import { keyedIdOf, refuseUnfit } from './keyed-request.js';
 
 /** Stores the answer in the transaction of its effect, so that both are there or neither. */
 export type Keep = (tx: TenantTx, answer: KeptAnswer, shown: readonly Shown[]) => Promise<void>;
@@ -53,7 +53,7 @@ export function createRunOnce(options: AnswersOptions): RunOnce {
   return async (request, work) => {
     refuseUnfit(request.key);
     const keys = await keysOf(request.principal.tenantId);
-    const place = { keys, id: idOf(keys, request) };
+    const place = { keys, id: keyedIdOf(keys, request) };
     const scope = `${keys.tenantId} ${place.id.toString('hex')}`;
     if (underWay.has(scope)) throw inFlight();
     underWay.add(scope);

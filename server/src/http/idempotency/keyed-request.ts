@@ -29,7 +29,7 @@ export function refuseUnfit(key: string): void {
 }
 
 /** The table shows neither who asked nor for what. */
-export function idOf(keys: TenantKeys, { principal, key, method, pathname, sharedBy }: KeyedRequest): Buffer {
+export function keyedIdOf(keys: TenantKeys, { principal, key, method, pathname, sharedBy }: KeyedRequest): Buffer {
   const { type, id } = principal.actor;
   const path = pathname.length > 1 && pathname.endsWith('/') ? pathname.slice(0, -1) : pathname;
   const parts = [type, id, key, method, path];

@@ -20,7 +20,7 @@ export interface KeptTurn {
 }
 
 /** Does the work once for its idempotency key, and answers a repetition with the first answer. */
-export type EnterOnce = (
+export type RunKeyed = (
   exchange: Exchange,
   principal: Principal,
   key: string,
@@ -30,12 +30,12 @@ export type EnterOnce = (
 const NO_BODY = Buffer.alloc(0);
 const NO_FIELDS: readonly string[] = [];
 
-export function createEnterOnce(
+export function createRunKeyed(
   route: RouteRecord,
   { runOnce, onFault }: Pick<RunnerOptions, 'runOnce' | 'onFault'>,
   answerer: Answerer,
   receive: ReceiveBody,
-): EnterOnce {
+): RunKeyed {
   const readsBody = takesBody(route);
   const isAboutTokens = route.permission.startsWith('token:');
   const { secretFields = NO_FIELDS } = route;

@@ -11,14 +11,19 @@ import { createIdentify, isStillAllowed } from './identify.js';
 import { auditContextOf, Incoming } from './incoming.js';
 import { createReceiveBody } from './json-body.js';
 import type { KeptTurn } from './json-once.js';
-import { createEnterOnce } from './json-once.js';
+import { createRunKeyed } from './json-once.js';
 import type { QueryInput } from './read-input.js';
 import { createInputReader } from './read-input.js';
 import type { Params, RouteRecord } from './route.js';
 import { keepsAnswer, takesBody } from './route.js';
-import type { AuditRequest, RouteRunner, RunnerOptions } from './runner.js';
+import type { RouteRunner, RunnerOptions } from './runner.js';
 
-type Enter = (exchange: Exchange, rawQuery: string, params: Params) => void | Promise<void>;
+type Admit = (
+  exchange: Exchange,
+  rawQuery: string,
+  params: Params,
+  principal: Principal | undefined,
+) => void | Promise<void>;
 type Handle = (
   exchange: Exchange,
   rawQuery: string,
@@ -36,53 +41,38 @@ const NO_QUERY: QueryInput = { query: {}, filters: undefined };
 export function jsonRunner(route: RouteRecord, options: RunnerOptions, respond: Responder): RouteRunner {
   const name = `${route.method} ${route.path}`;
   const identify = createIdentify(route.admits, options);
-  const enter = createEnter(route, options, respond, identify);
-  const admit = createAdmit(route, options, enter);
+  const admit = withDenialsAudited(route, options, createAdmit(route, options, respond, identify));
   return (exchange, rawQuery, params) => {
     exchange.context.route = name;
-    if (route.admits === 'anyone') return enter(exchange, rawQuery, params);
+    if (route.admits === 'anyone') return admit(exchange, rawQuery, params, undefined);
     const principal = identify(exchange);
     if (principal instanceof Promise) return principal.then((known) => admit(exchange, rawQuery, params, known));
     return admit(exchange, rawQuery, params, principal);
   };
 }
 
-/** From who asks to whether it may. */
-function createAdmit(route: RouteRecord, { auditRequest, clock }: RunnerOptions, enter: Enter) {
-  /** Full auditing has an entry for every refusal, also by an access rule, which only the resource can know of. */
-  async function admitAudited(
-    audit: AuditRequest,
-    exchange: Exchange,
-    rawQuery: string,
-    params: Params,
-    principal: Principal,
-  ): Promise<void> {
+/** Full auditing has an entry for every refusal, also by an access rule, which only the resource can know of. */
+function withDenialsAudited(route: RouteRecord, { auditRequest, clock }: RunnerOptions, admit: Admit): Admit {
+  if (!auditRequest || !route.audit) return admit;
+  return async (exchange, rawQuery, params, principal) => {
     try {
-      authorize(principal, route);
-      await enter(exchange, rawQuery, params);
+      await admit(exchange, rawQuery, params, principal);
     } catch (error) {
-      if (error instanceof AppError && error.status === 403) {
+      if (principal && error instanceof AppError && error.status === 403) {
         const auditContext = auditContextOf(exchange.context, clock);
-        await audit({ route, params, principal, auditContext, isDenied: true });
+        await auditRequest({ route, params, principal, auditContext, isDenied: true });
       }
       throw error;
     }
-  }
-
-  return (exchange: Exchange, rawQuery: string, params: Params, principal: Principal): void | Promise<void> => {
-    exchange.context.principal = principal;
-    if (auditRequest && route.audit) return admitAudited(auditRequest, exchange, rawQuery, params, principal);
-    authorize(principal, route);
-    return enter(exchange, rawQuery, params);
   };
 }
 
-/** From the rights to the handler: an earlier answer under an idempotency key, or the body. */
-function createEnter(route: RouteRecord, options: RunnerOptions, respond: Responder, identify: Identify): Enter {
+/** From who asks to the handler: the rights, then an earlier answer under an idempotency key, or the body. */
+function createAdmit(route: RouteRecord, options: RunnerOptions, respond: Responder, identify: Identify): Admit {
   const answerer = createAnswerer(route, respond);
   const read = createInputReader(route);
   const receive = createReceiveBody(route, options, identify);
-  const enterOnce = createEnterOnce(route, options, answerer, receive);
+  const runKeyed = createRunKeyed(route, options, answerer, receive);
   const handle = createHandle(route, options, answerer, identify, read.query);
   const readsBody = takesBody(route);
   const isKeeping = keepsAnswer(route);
@@ -91,26 +81,29 @@ function createEnter(route: RouteRecord, options: RunnerOptions, respond: Respon
     exchange: Exchange,
     rawQuery: string,
     params: Params,
-    turn: KeptTurn | undefined,
-    received: Buffer | undefined,
+    turn?: KeptTurn,
+    received?: Buffer,
   ): Promise<void> {
     const bytes = received ?? (await receive(exchange));
     await handle(exchange, rawQuery, params, read.body(parseBody(exchange.request, bytes)), turn);
   }
 
-  function proceed(exchange: Exchange, rawQuery: string, params: Params, turn?: KeptTurn, received?: Buffer) {
-    if (!readsBody) return handle(exchange, rawQuery, params, undefined, turn);
-    return readThenHandle(exchange, rawQuery, params, turn, received);
-  }
-
-  return (exchange, rawQuery, params) => {
-    const { principal, headers } = exchange.context;
-    if (!isKeeping || headers.idempotencyKey === undefined || principal === undefined) {
-      return proceed(exchange, rawQuery, params);
+  return (exchange, rawQuery, params, principal) => {
+    if (principal !== undefined) {
+      exchange.context.principal = principal;
+      authorize(principal, route);
+      const key = isKeeping ? exchange.context.headers.idempotencyKey : undefined;
+      if (key !== undefined) {
+        return runKeyed(exchange, principal, key, (turn, received) =>
+          readsBody
+            ? readThenHandle(exchange, rawQuery, params, turn, received)
+            : handle(exchange, rawQuery, params, undefined, turn),
+        );
+      }
     }
-    return enterOnce(exchange, principal, headers.idempotencyKey, (turn, received) =>
-      proceed(exchange, rawQuery, params, turn, received),
-    );
+    return readsBody
+      ? readThenHandle(exchange, rawQuery, params)
+      : handle(exchange, rawQuery, params, undefined, undefined);
   };
 }
 

@@ -25,11 +25,11 @@ export interface GateOptions {
 
 export interface Gate {
   /** Trace id, client address, header prefix. Cannot fail: whatever follows needs them to answer. */
-  identify(request: IncomingMessage): RequestContext;
+  contextOf(request: IncomingMessage): RequestContext;
   /** Counts the request in the limits of its route, and says whether it may go on. */
   count(context: RequestContext, limits: readonly LimitRow[]): Verdict | Promise<Verdict>;
-  /** Throws unless the request may enter. */
-  admit(request: IncomingMessage, context: RequestContext, verdict: Verdict): void;
+  /** Throws unless the request may go on. */
+  check(request: IncomingMessage, context: RequestContext, verdict: Verdict): void;
   isFull(inFlight: number): boolean;
 }
 
@@ -42,7 +42,7 @@ export function createGate(options: GateOptions): Gate {
   const readClientAddress = createClientAddressReader(options.trustedProxies);
 
   return {
-    identify(request) {
+    contextOf(request) {
       const headers = readOwnHeaders(request.rawHeaders);
       const peer = request.socket.remoteAddress ?? '';
       const address = readClientAddress(peer, headers.forwardedFor);
@@ -63,7 +63,7 @@ export function createGate(options: GateOptions): Gate {
     },
     count: ({ limitKey }, limits) => (rateCounter === undefined ? ALLOWED : rateCounter.check(limitKey, limits)),
     isFull: (inFlight) => inFlight > options.inFlightMax,
-    admit(request, context, verdict) {
+    check(request, context, verdict) {
       if (!verdict.isAllowed) throw rateLimited(verdict);
       refuseHostile(request, context.headers);
     },

@@ -34,21 +34,17 @@ export interface ListenerOptions {
 /** The bounds of a connection, and what Node would otherwise answer by itself without a body. */
 export function createListener(options: ListenerOptions): HttpListener {
   const { receive, look, keepAliveSeconds = KEEP_ALIVE_SECONDS } = options;
-  const server = createServer(
-    {
-      maxHeaderSize: HEADER_BYTES_MAX,
-      headersTimeout: HEADERS_TIMEOUT_MS,
-      requestTimeout: REQUEST_TIMEOUT_MS,
-      connectionsCheckingInterval: CONNECTIONS_CHECK_MS,
-      keepAliveTimeout: keepAliveSeconds * 1_000 + KEEP_ALIVE_MARGIN_MS,
-      // A missing Host header is refused by the gate, with a problem body.
-      requireHostHeader: false,
-    },
-    (request, response) => {
-      trackExchange(request, response);
-      receive(request, response);
-    },
-  );
+  const server = createServer({
+    maxHeaderSize: HEADER_BYTES_MAX,
+    headersTimeout: HEADERS_TIMEOUT_MS,
+    requestTimeout: REQUEST_TIMEOUT_MS,
+    connectionsCheckingInterval: CONNECTIONS_CHECK_MS,
+    keepAliveTimeout: keepAliveSeconds * 1_000 + KEEP_ALIVE_MARGIN_MS,
+    // A missing Host header is refused by the gate, with a problem body.
+    requireHostHeader: false,
+  });
+  server.on('request', trackExchange);
+  server.on('request', receive);
   // The bound is on their size: headers past a number would be dropped in silence.
   server.maxHeadersCount = 0;
   server.on('checkContinue', (request, response: ServerResponse) => server.emit('request', request, response));

@@ -10,8 +10,10 @@ export const PIPELINED_MAX = 32;
  * that are under way change nothing.
  */
 export interface Pipelines {
-  /** Runs it now, or when its turn has come. False, and nothing is run, where too many wait already. */
-  enter(request: IncomingMessage, run: () => void): boolean;
+  /** True where its turn is now: it counts as running from here on. */
+  startNow(request: IncomingMessage): boolean;
+  /** Runs it when its turn has come. False, and nothing is run, where too many wait already: whoever calls refuses it. */
+  wait(request: IncomingMessage, run: () => void): boolean;
   /** An answer was given on this connection. */
   leave(socket: Socket): void;
 }
@@ -35,16 +37,17 @@ const SAFE_METHODS = new Set<string | undefined>(['GET', 'HEAD', 'OPTIONS']);
 
 export function createPipelines(): Pipelines {
   return {
-    enter({ socket, method }, run) {
+    startNow({ socket, method }) {
       const line = lineOf(socket);
       const isSafe = SAFE_METHODS.has(method);
-      if (mayStart(line, isSafe) && line.waiting.length === 0) {
-        begin(line, isSafe);
-        run();
-        return true;
-      }
+      if (line.waiting.length > 0 || !mayStart(line, isSafe)) return false;
+      begin(line, isSafe);
+      return true;
+    },
+    wait({ socket, method }, run) {
+      const line = lineOf(socket);
       if (line.waiting.length < PIPELINED_MAX) {
-        line.waiting.push({ isSafe, run });
+        line.waiting.push({ isSafe: SAFE_METHODS.has(method), run });
         return true;
       }
       // Its answer is given at once and leaves again.

@@ -124,7 +124,7 @@ describe('combinations of type and containers', () => {
         content: { type: 'token', containers: [...containers, `/${n}/`] },
       })) as never;
     const auditContext = { atMs: vault.clock.nowMs() } as never;
-    await Promise.allSettled((await processes).map((each, n) => each.admit(principal, auditContext, tokens(n))));
+    await Promise.allSettled((await processes).map((each, n) => each.allow(principal, auditContext, tokens(n))));
     const { strangers } = await counted(shared);
     assert.ok(strangers >= 1_000 && strangers <= 1_000 + 2 * 10, String(strangers));
   });
@@ -150,12 +150,12 @@ describe('combinations of type and containers', () => {
       row: { group_id: crypto.randomUUID() },
       content: { type: 'token', containers: ['/asked/'] },
     } as never;
-    const admit = (atMs: number) => combinations.admit(principal, { atMs } as never, [token]);
-    await admit(0);
+    const allow = (atMs: number) => combinations.allow(principal, { atMs } as never, [token]);
+    await allow(0);
     const before = asked;
-    for (let n = 0; n < 100; n += 1) assert.equal(admit(n), undefined);
+    for (let n = 0; n < 100; n += 1) assert.equal(allow(n), undefined);
     assert.equal(asked, before);
-    await admit(600_001);
+    await allow(600_001);
     assert.ok(asked > before);
   });
 

@@ -23,7 +23,7 @@ export function createJournal(): Journal {
   return { acknowledged: new Map(), refused: new Set(), unknown: new Set(), statuses: new Map(), slowestMs: 0 };
 }
 
-export interface Load {
+export interface CrashLoad {
   stop(): Promise<void>;
 }
 
@@ -41,7 +41,12 @@ interface Answered {
 }
 
 /** Keeps writers busy until it is stopped: unique updates, and now and then one that must be refused. */
-export function startLoad(baseUrl: string, keys: readonly string[], writersPerKey: number, journal: Journal): Load {
+export function startLoad(
+  baseUrl: string,
+  keys: readonly string[],
+  writersPerKey: number,
+  journal: Journal,
+): CrashLoad {
   const agent = new Agent({ keepAlive: true, maxSockets: keys.length * writersPerKey });
   let isOver = false;
 

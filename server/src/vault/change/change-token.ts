@@ -67,7 +67,7 @@ export async function changeToken(
   try {
     const { token } = apply(options, asked, seen);
     const groupId = token.row.group_id;
-    if (groupId !== seen.row.group_id) await combinations.admit(principal, auditContext, [token]);
+    if (groupId !== seen.row.group_id) await combinations.allow(principal, auditContext, [token]);
     return await alone(options, principal, id, (tx) => write(options, asked, groupId, tx));
   } catch (error) {
     throw await refusals.logged([seen], error);

@@ -28,7 +28,7 @@ export interface Combinations {
    * Throws a 400 where a token would make a combination more than its tenant may have. At once, and asking nobody, where
    * this process knows all of them. `prefixOf` tells where in the body the fields of a token stand.
    */
-  admit(
+  allow(
     principal: Principal,
     auditContext: AuditContext,
     tokens: readonly OpenToken[],
@@ -52,7 +52,7 @@ export function createCombinations(options: CombinationsOptions): Combinations {
   const known = new KnownCombinations();
   const inTurn = createKeyedLock();
 
-  async function admitUnknown(
+  async function allowUnknown(
     principal: Principal,
     auditContext: AuditContext,
     asked: readonly Unknown[],
@@ -74,14 +74,14 @@ export function createCombinations(options: CombinationsOptions): Combinations {
   }
 
   return {
-    admit(principal, auditContext, tokens, prefixOf = () => '') {
+    allow(principal, auditContext, tokens, prefixOf = () => '') {
       let unknown: Unknown[] | undefined;
       for (const [n, token] of tokens.entries()) {
         if (known.has(principal.tenantId, token.row.group_id, auditContext.atMs)) continue;
         unknown ??= [];
         unknown.push({ ...combinationOf(token), prefix: prefixOf(n) });
       }
-      return unknown && admitUnknown(principal, auditContext, unknown);
+      return unknown && allowUnknown(principal, auditContext, unknown);
     },
   };
 }

@@ -27,7 +27,7 @@ export async function createToken(
   const { database, opener, combinations } = options;
   const preparation = await prepareFor(options, principal, auditContext);
   const token = prepareGranted(preparation, principal, input, '');
-  const admission = combinations.admit(principal, auditContext, [token.token]);
+  const admission = combinations.allow(principal, auditContext, [token.token]);
   if (admission) await admission;
   return writeUnlessTaken(database, principal.tenantId, [token.token], auditContext.atMs, async (tx) => {
     const [answer] = await makeTokens(tx, opener, principal, preparation, [token]);

@@ -30,7 +30,7 @@ export async function tokenize(
   const prefixOf = (n: number) => fieldPrefix(plan.paths[n] ?? '');
   const tokens = plan.tokens.map((input, n) => prepareGranted(preparation, principal, input, prefixOf(n)));
   const prepared = tokens.map(({ token }) => token);
-  const admission = options.combinations.admit(principal, auditContext, prepared, prefixOf);
+  const admission = options.combinations.allow(principal, auditContext, prepared, prefixOf);
   if (admission) await admission;
   if (tokens.length === 0 && !auditContext.keepAnswer) return plan.rebuild([]);
   return writeUnlessTaken(options.database, principal.tenantId, prepared, auditContext.atMs, async (tx) => {
