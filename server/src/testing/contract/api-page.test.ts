@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
+import { unless } from '@strongroom/test-servers/find.js';
 import { permissionsOf } from '../../access/permissions.js';
 import { eventually } from '../eventually.js';
 import type { BrowserPage } from '../headless-browser.js';
@@ -13,10 +14,7 @@ import { requestsOf } from './linked-requests.js';
 const BROWSER = findBrowser();
 const TENANT = 'A tenant "of value"';
 
-/** Never a failure for want of a browser, unlike other parts: nothing of the product runs in it but this page. */
-const skip = BROWSER === undefined && 'no browser on this machine';
-
-describe('the API page in a real browser', { skip }, () => {
+describe('the API page in a real browser', { skip: unless(BROWSER, 'browser (chromium)') }, () => {
   let app: TestApp;
   let tenant: TestTenant;
   let page: BrowserPage;
@@ -34,7 +32,7 @@ describe('the API page in a real browser', { skip }, () => {
       public: await app.makeKey(tenant.id, 'public', permissionsOf('public')),
     };
     requests = requestsOf(await readDocument(DOCUMENT_FILE));
-    page = await openBrowserPage(BROWSER ?? '');
+    page = await openBrowserPage(BROWSER ?? assert.fail('no browser was found'));
     await page.goto(`${app.baseUrl}/docs`);
     await seen('every operation', `document.querySelectorAll('.opblock').length === ${requests.length}`);
   });
