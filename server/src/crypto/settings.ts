@@ -7,7 +7,8 @@ export const CRYPTO_SETTINGS = {
     name: 'STRONGROOM_ROOT_KEY',
     kind: { values: 'root keys, separated by commas', parse: (text: string) => new Secret(text) },
     default: undefined,
-    about: 'The root key itself, as `strongroom root-key generate` prints it; during a rotation the new and the old one',
+    about:
+      'The root key itself, as `strongroom root-key generate` prints it; during a rotation the new and the old one',
     isSecret: true,
   },
   rootKeyFile: {

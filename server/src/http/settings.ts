@@ -32,7 +32,8 @@ export const HTTP_SETTINGS = {
     name: 'STRONGROOM_TLS_IN_FRONT',
     kind: oneOf(['yes', 'no']),
     default: undefined,
-    about: '`yes`: a proxy in front terminates TLS; `no`: plain HTTP is intended. Required in production beyond loopback',
+    about:
+      '`yes`: a proxy in front terminates TLS; `no`: plain HTTP is intended. Required in production beyond loopback',
   },
   headerPrefixes: {
     name: 'STRONGROOM_HEADER_PREFIXES',
