@@ -71,7 +71,7 @@ export class Transactions {
     return result;
   }
 
-  /** What is asked before anything is waited for travels with its COMMIT, in a single round trip. */
+  /** Statements sent before the first wait travel with the COMMIT, in a single round trip. */
   async runAtOnce<T>(pool: ConnectionPool, scope: Scope, work: (run: Tx['run']) => Promise<T>): Promise<T> {
     const client = await connectTo(pool);
     const opened = openScope(client, scope, this.#bounds, this.#isPrepared);
@@ -83,7 +83,7 @@ export class Transactions {
     // What it throws is a rejection as well: the connection has to be given back below.
     const found = (async () => work(ask))();
     isAsking = false;
-    // Nothing was changed, so nobody has to know how it ended; it gives the connection back.
+    // Nothing was changed, so the outcome does not matter; this gives the connection back.
     commit(client, () => pool.doubt(client), found).catch(() => {});
     try {
       const result = await found;
@@ -107,7 +107,7 @@ function connectTo(pool: ConnectionPool): Promise<pg.PoolClient> {
   });
 }
 
-/** Where the scope could not be entered that is the reason, and what the statements say is only its aftermath. */
+/** If the scope could not be set, that is the reason; the errors of the statements only follow from it. */
 function failureOf(error: unknown, opened: Promise<unknown>): Promise<unknown> {
   if (!isAftermath(reasonOf(error))) return Promise.resolve(error);
   return opened.then(
@@ -129,7 +129,8 @@ async function commit(client: pg.PoolClient, onLost: () => void, asked?: Promise
   }
   // The server answers a COMMIT of a failed transaction with ROLLBACK, and that is not an error.
   const isCommitted = done.command === 'COMMIT';
-  // What failed may be the connection's doing, such as a name it does not know. What is wrong with the statement is not.
+  // The failure may be due to the connection, such as a prepared name it does not know; a fault of the statement is
+  // not.
   const isWellAsItIs = isCommitted || (asked !== undefined && (await isRefusedStatement(asked)));
   client.release(!isWellAsItIs);
   if (!isCommitted) throw new Error(`transaction ended with ${done.command}`);
@@ -145,8 +146,8 @@ async function isRefusedStatement(asked: Promise<unknown>): Promise<boolean> {
 }
 
 /**
- * Silence means nobody knows, and so does a server that goes down, for whatever reason: it may have written the commit
- * before it said so. Only what is no worse than an error undid the transaction first.
+ * Without an answer the outcome is unknown, and so it is when the server goes down for whatever reason: it may have
+ * written the commit before it said so. Only an answer of severity ERROR means that the transaction was rolled back.
  */
 function mayHaveCommitted(error: unknown): boolean {
   const state = sqlStateOf(error);
