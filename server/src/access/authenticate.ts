@@ -18,7 +18,7 @@ export interface AuthenticateOptions extends StoredRightsOptions {
   readonly clock: Clock;
   readonly pepper: KeyObject;
   readonly sessionGrants: SessionGrants;
-  /** Told of every use of a key that is let in, so it must cost next to nothing. */
+  /** Called for every authenticated request, so it must cost next to nothing. */
   readonly noteUse: (credential: Credential) => void;
 }
 
@@ -59,7 +59,7 @@ export function createAuthenticate(options: AuthenticateOptions): Authenticate {
     return credential.principal;
   }
 
-  /** Most never end, and reading the time takes as long as finding the key. */
+  /** Most keys never expire, and reading the clock takes as long as finding the key. */
   function isOver({ expiresAtMs }: Credential): boolean {
     return expiresAtMs !== Infinity && clock.nowMs() >= expiresAtMs;
   }

@@ -49,7 +49,7 @@ function requirePermission(principal: Principal, isAdmitted: boolean, permission
   );
 }
 
-/** Some routes are for Applications themselves; a session's key is none, whoever authorized it. */
+/** Some routes are for Applications themselves; a session's key does not count as one. */
 function requireApplication(principal: Principal, isAdmitted: boolean, type: ApplicationType | undefined): void {
   const isApplication = isAdmitted && principal.kind === 'application';
   if (isApplication && (type === undefined || principal.applicationType === type)) return;

@@ -12,7 +12,10 @@ import type { Grants } from './rules.js';
 export interface Credential {
   readonly principal: Application | Session;
   readonly expiresAtMs: number;
-  /** The hour of the last use that is stored or about to be; whoever keeps the uses moves this and the next one on. */
+  /**
+   * The hour of the last use that is stored or about to be stored. The recorder of uses (`applications/keys/uses.ts`)
+   * updates this and the next field.
+   */
   usedHour: number;
   /** When its use was last looked at. */
   usedRound: number;
@@ -25,7 +28,7 @@ export function hourOf(ms: number): number {
   return Math.floor(ms / HOUR_MS);
 }
 
-/** Which stored row was changed behind the product's back. */
+/** Which stored row was changed outside the product. */
 export interface IntegrityStory {
   readonly tenantId: string;
   readonly applicationId: string;

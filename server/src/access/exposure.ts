@@ -22,7 +22,7 @@ export function reveals(principal: Principal, token: RuleTarget): boolean {
   );
 }
 
-/** Whether any way to see the token would show more of it in the second place than in the first. */
+/** Whether any operation would show more of the token in its new containers than in its old ones. */
 export function showsMore(principal: Principal, before: RuleTarget, after: RuleTarget): boolean {
   return SHOWN_BY.some((permission) => levelOf(principal, permission, after) > levelOf(principal, permission, before));
 }

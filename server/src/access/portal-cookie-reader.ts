@@ -36,8 +36,8 @@ export function createPortalCookieReader(sessions: UserSessions | undefined): Po
 }
 
 /**
- * The value of the Portal cookie in a Cookie header, which only routes that admit users look at. Two of them are none: which
- * one a proxy or a later reader would take is a guess.
+ * The value of the Portal cookie in a Cookie header, which only routes that admit users look at. Two such cookies count
+ * as none, because readers differ in which one they take.
  */
 export function portalCookieIn(header: string | undefined): Secret<string> | undefined {
   if (header === undefined || !header.includes(PORTAL_COOKIE)) return undefined;

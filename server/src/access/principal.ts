@@ -48,7 +48,7 @@ export interface User extends Acting<'user'> {
   readonly grants: readonly [];
 }
 
-/** The Application behind a key, for who has one. */
+/** The Application behind the credential, if there is one. */
 export function applicationIdOf(principal: Principal): string | undefined {
   return principal.kind === 'user' ? undefined : principal.applicationId;
 }

@@ -17,16 +17,22 @@ export interface SessionKeyReaderOptions {
   readonly rights: StoredRights;
 }
 
-/** Finds the session behind a key by the key's hash. Undefined where there is none, or where what it lives by is gone. */
+/**
+ * Finds the session behind a key by the key's hash. Undefined if there is none, or if an Application or key it depends
+ * on is gone.
+ */
 export type SessionKeyReader = (keyHash: Buffer) => Promise<Credential | undefined>;
 
-/** The use of a session is not one of the key it was authorized with: no hour is later than this one. */
+/**
+ * Requests of a session do not count as use of the key that authorized it: no hour is later than this one, so none is
+ * stored.
+ */
 const NOT_COUNTED = 2 ** 30;
 
 export function createSessionKeyReader(options: SessionKeyReaderOptions): SessionKeyReader {
   const { database, rowMacKey, rights } = options;
 
-  /** Sessions from before the key was remembered have none, and live on without. */
+  /** Older sessions do not name a key and work without one. */
   function isKeyThere(row: SessionCredentialRow): boolean {
     const {
       tenant_id: tenantId,

@@ -9,20 +9,20 @@ export interface Actor {
   readonly id: string;
 }
 
-/** An entity an answer shows: when it goes, what is kept of the answer goes too. */
+/** An entity that an answer shows. When the entity is deleted, the kept answer is emptied too. */
 export interface Shown {
   /** Its name of fixed size, a UUID. */
   readonly name: string;
   readonly expiresAtMs: number | undefined;
 }
 
-/** Whoever answers: gives back what it holds once the answer is out. */
+/** The request that is being answered. It releases what it holds once the answer is sent. */
 export interface AnswerHolder {
   /** Its share of memory, if it has one. */
   held: Share[] | undefined;
   /** Where the answer will go. */
   readonly connection?: { readonly destroyed: boolean };
-  /** Whether the caller still has what it had when it asked; for answers that take long. */
+  /** Whether the caller still has the rights it had at the start; for answers that take long. */
   isStillAllowed?: (() => Promise<boolean>) | undefined;
 }
 

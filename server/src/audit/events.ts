@@ -2,7 +2,7 @@ import type { EntityType } from './entity-types.js';
 
 /** Something an entry can say. Only `defineEvents` makes one. */
 export interface LogEvent {
-  /** Told to the operator's security log; entries hold the words below. */
+  /** For the operator's security log; log entries have operation and message. */
   readonly name: string;
   readonly entityType: EntityType;
   readonly operation: string;
@@ -10,8 +10,8 @@ export interface LogEvent {
 }
 
 /**
- * The events of one kind of entity. Whoever owns the entity declares them in its `events.ts`, as constants, so that no client
- * text and no secret can reach the log through a message; a test looks at every declaration.
+ * The events of one kind of entity. The owner of the entity declares them in its `events.ts`, as constants, so that no
+ * client text and no secret can reach the log through a message; a test looks at every declaration.
  */
 export function defineEvents<Key extends string>(
   entityType: EntityType,

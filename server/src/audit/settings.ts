@@ -12,6 +12,6 @@ export const AUDIT_SETTINGS = {
     name: 'STRONGROOM_LOG_RETENTION_MONTHS',
     kind: integerBetween(1, 1_200),
     default: undefined,
-    about: 'Whole months the audit log is kept before the one now; older ones are dropped. Without it, for ever',
+    about: 'Whole months of the audit log kept before the current one; older ones are dropped. Unset: kept for ever',
   },
 } satisfies Settings;

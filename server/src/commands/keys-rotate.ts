@@ -30,7 +30,7 @@ export const keysRotate: Command = {
     withCore('keys rotate', async (core) => {
       const nowMs = systemClock.nowMs();
       const tenant = tenantOf(flags);
-      // Told to rotate everything, it leaves alone what it made itself in the part of the run before an interruption.
+      // `--all` leaves out keys made after the command began; with `--before` also those an interrupted run made.
       const madeBeforeMs = dateOf(flags) ?? (tenant === undefined ? nowMs : undefined);
       const tenantIds = await chosenTenants(core, tenant, wait);
       if (tenant === undefined && madeBeforeMs !== undefined) {

@@ -51,7 +51,7 @@ export const logsExport: Command = {
 
 interface Sink {
   write(lines: string): Promise<void>;
-  /** What is not whole is not left behind under the name of something that is. */
+  /** An incomplete file must not be left behind: it would look like a complete one. */
   close(isWhole: boolean): Promise<void>;
 }
 

@@ -98,8 +98,8 @@ export async function openKeyStore(database: Database, source: UnboundRootKeySou
 }
 
 /**
- * The key for what is new. The file is read again and held against the database, because a key wrapped by a root key
- * that was rotated away could not be opened after the next start.
+ * The key that wraps new keys. The file is read again and compared with the database, because a key wrapped by a root
+ * key that was rotated away could not be opened after the next start.
  */
 async function wrappingKey(custody: Custody, check: RootCheck | undefined): Promise<RootKey> {
   const ring = await custody.reload();

@@ -11,7 +11,10 @@ export interface KeyringOptions {
   readonly entriesMax: number;
 }
 
-/** Keeps the keys of the tenants that were used last. The bound holds memory, and how many keys lie open at once. */
+/**
+ * Keeps the keys of the tenants that were used last. The bound limits memory, and how many unwrapped keys exist at a
+ * time.
+ */
 export class Keyring {
   readonly #custody: KeyringOptions['custody'];
   readonly #loadRows: KeyringOptions['loadRows'];
@@ -37,7 +40,7 @@ export class Keyring {
     if (keys === undefined || !this.#isTrusted()) {
       return this.#join(tenantId, this.#loading.get(tenantId) ?? this.#startLoad(tenantId));
     }
-    // Moving an entry to the young end costs, so it is done only once the keyring could overflow.
+    // Moving an entry to the recent end takes time, so it is done only once the keyring could overflow.
     if (this.#cached.size * 2 > this.#entriesMax) this.#remember(tenantId, keys);
     return keys;
   }
@@ -53,7 +56,7 @@ export class Keyring {
       : this.#orReload(tenantId, keys, records);
   }
 
-  /** Must be called after the tenant's key rows changed: whoever asks from now on gets what is stored now. */
+  /** Must be called after the tenant's key rows changed: later callers get what is stored now. */
   evict(tenantId: string): void {
     this.#cached.delete(tenantId);
     this.#loading.delete(tenantId);
@@ -65,8 +68,8 @@ export class Keyring {
   }
 
   /**
-   * From now on keys are remembered only while this is so. Keys that outlive the news of their rotation would seal what
-   * nobody can open later.
+   * From now on keys are remembered only while `isTrusted` is true. An old key used after a missed notice of its
+   * rotation would seal records that nobody can open later.
    */
   rememberOnlyWhile(isTrusted: () => boolean): void {
     this.#isTrusted = isTrusted;
@@ -110,7 +113,7 @@ export class Keyring {
       return openTenantKeys(ring, tenantId, rows);
     } catch (error) {
       if (!(error instanceof IntegrityError)) throw error;
-      // Wrapped anew meanwhile, it may be, by a root key that is in the key file and not yet in this process.
+      // Perhaps rewrapped meanwhile by a root key that is in the key file and not yet in this process.
       const fresh = await this.#custody.reload();
       if (fresh === ring) throw storageUnavailable(error);
       return openReloaded(fresh, tenantId, rows);

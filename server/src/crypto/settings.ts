@@ -7,7 +7,8 @@ export const CRYPTO_SETTINGS = {
     name: 'STRONGROOM_ROOT_KEY',
     kind: { values: 'root keys, separated by commas', parse: (text: string) => new Secret(text) },
     default: undefined,
-    about: 'The root key itself, as `strongroom root-key generate` prints it; while rotating new and old, with a comma',
+    about:
+      'The root key itself, as `strongroom root-key generate` prints it; during a rotation the new and the old one',
     isSecret: true,
   },
   rootKeyFile: {
@@ -15,6 +16,6 @@ export const CRYPTO_SETTINGS = {
     kind: PATH,
     default: undefined,
     about:
-      'File that holds the root key, while rotating new and old, a line each; readable by the service alone (mode 0600)',
+      'File that holds the root key, during a rotation the new and the old one, one per line; readable only by the service (mode 0600)',
   },
 } satisfies Settings;

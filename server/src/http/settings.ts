@@ -32,13 +32,14 @@ export const HTTP_SETTINGS = {
     name: 'STRONGROOM_TLS_IN_FRONT',
     kind: oneOf(['yes', 'no']),
     default: undefined,
-    about: '`yes`: a proxy that ends TLS is in front; `no`: plain HTTP is meant. Production beyond loopback needs one',
+    about:
+      '`yes`: a proxy in front terminates TLS; `no`: plain HTTP is intended. Required in production beyond loopback',
   },
   headerPrefixes: {
     name: 'STRONGROOM_HEADER_PREFIXES',
     kind: HEADER_PREFIXES,
     default: 'SVC',
-    about: 'Accepted prefixes of our header names, for example `SVC,BT`; `SVC` always works',
+    about: 'Accepted prefixes of header names, for example `SVC,BT`; `SVC` always works',
   },
   requestsInFlightMax: {
     name: 'STRONGROOM_REQUESTS_IN_FLIGHT_MAX',

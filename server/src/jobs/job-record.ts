@@ -1,9 +1,11 @@
-/** Work that a room or a slice has done in the background, and how often it looks for it. */
+/** Background work of a room or a slice, and how often it looks for something to do. */
 export interface JobRecord {
   readonly name: string;
   /** How long to rest after a look that found nothing. */
   readonly restMs: number;
-  /** Does a bounded piece of work on what is over at this moment; returns how much it did, 0 when there is nothing. */
+  /**
+   * Does a bounded piece of work on what has expired at this moment; returns how much it did, 0 when there is nothing.
+   */
   readonly step: (nowMs: number) => Promise<number>;
 }
 

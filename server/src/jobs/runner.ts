@@ -10,7 +10,7 @@ export interface Job {
   readonly step: (lead: Lead) => Promise<number>;
 }
 
-/** What whoever leads a step is told. */
+/** What a step gets from the runner. */
 export interface Lead {
   /** The time as the database has it. */
   readonly databaseMs: number;
@@ -143,7 +143,7 @@ class JobLoop {
 
 type KeyedLock = (act: () => Promise<number>) => Promise<number>;
 
-/** A lead holds a connection while its step needs another: several at once could hold all there are. */
+/** A leader holds a connection while its step needs another: several leaders at once could hold all connections. */
 function createKeyedLock(): KeyedLock {
   let last: Promise<unknown> = Promise.resolve();
   return (act) => {
@@ -154,8 +154,8 @@ function createKeyedLock(): KeyedLock {
 }
 
 /**
- * Processes of one machine look by turns, in the order of their slots, by the clock they share: together as often as one
- * would alone. Whoever misses its turn is followed by the next.
+ * Processes of one machine take turns in looking, by the clock they share: together they look as often as one process
+ * would. If one misses its turn, the next one looks.
  */
 export function restUntilTurn(restMs: number, nowMs: number, { slot, of }: JobSlot): number {
   if (of === 1) return restMs;

@@ -1,16 +1,15 @@
 import { overloaded } from './errors.js';
 
-/** What one request has of a budget. Called, it gives everything back for good; calling it again does nothing. */
+/** One request's share of a budget. Calling it releases the share for good; calling it again does nothing. */
 export interface Share {
   (): void;
   /**
-   * Sees to it that there is room for so much work beside what the share was taken for; what was asked for before
-   * counts. It grows at once where there is room. Otherwise it lets go of what it has and takes all of it anew, in the
-   * order of asking and for a bounded time: nobody holds one part while waiting for another. Then, or when too many
-   * wait, 503.
+   * Makes sure that the share covers this many bytes of work, besides what it was taken for; bytes asked for earlier
+   * count. It grows at once if there is room. Otherwise it releases what it holds and waits in line for all of it, so
+   * that no request holds one part while it waits for another. 503 when the wait takes too long or too many wait.
    */
   need(bytes: number): Promise<void>;
-  /** The same without waiting; false, and as it was, when there is no room. */
+  /** The same without waiting: returns false and changes nothing when there is no room. */
   needNow(bytes: number): boolean;
 }
 
@@ -20,7 +19,7 @@ export type Release = Share;
 export interface ByteBudget {
   /** A share that has nothing yet. */
   open(owner: string): Share;
-  /** A share for what is there already and stays; it waits as `need` does. */
+  /** A share for bytes that are already held and stay held; waits as `need` does. */
   take(owner: string, bytes: number): Promise<Share>;
   readonly taken: () => number;
   /** How many hold something. */
@@ -30,12 +29,12 @@ export interface ByteBudget {
 
 export interface ByteBudgetOptions {
   readonly bytesMax: number;
-  /** One owner's part. Whoever asks for more gets this much, and then has all of it to itself. */
+  /** The most one owner may hold. A request for more gets this much. */
   readonly ownerBytesMax: number;
   readonly waitingMax: number;
   readonly ownerWaitingMax: number;
   readonly waitMaxMs: number;
-  /** Calls back after a time unless it is told not to; a test turns it by hand. */
+  /** A timer that can be cancelled; tests replace it. */
   readonly after?: (ms: number, call: () => void) => () => void;
 }
 
@@ -43,11 +42,14 @@ interface Waiting {
   readonly owner: string;
   readonly bytes: number;
   readonly grant: () => void;
-  /** How often somebody who needed less was served before it. */
+  /** How often a later request that needed less was served first. */
   passed: number;
 }
 
-/** So many who fit may be served before one who does not fit yet: it must come to its turn, and they not wait for it. */
+/**
+ * How many smaller requests may be served before a waiting larger one: they need not wait for it, and it must not
+ * starve.
+ */
 const PASSED_MAX = 8;
 
 export function createByteBudget(options: ByteBudgetOptions): ByteBudget {
@@ -65,7 +67,7 @@ export function createByteBudget(options: ByteBudgetOptions): ByteBudget {
   };
 }
 
-/** `kept` is what the share is for in the first place: work comes on top of it. */
+/** `kept`: bytes the share was taken for; work comes on top of them. */
 function shareOf(room: Room, owner: string, kept: number, ownerBytesMax: number): Share {
   let held = 0;
   let isOver = false;
@@ -156,14 +158,14 @@ class Room {
       const cancel = after(waitMaxMs, () => {
         this.#queue.splice(this.#queue.indexOf(waiting), 1);
         reject(overloaded());
-        // Whoever stood behind it may fit.
+        // A request behind it may fit now.
         this.serve();
       });
       this.#queue.push(waiting);
     });
   }
 
-  /** Lets in those who wait and fit now. */
+  /** Serves waiting requests that fit now. */
   serve(): void {
     const ahead: Waiting[] = [];
     for (let at = 0; at < this.#queue.length && mayPass(ahead); ) {
@@ -186,7 +188,10 @@ class Room {
   }
 }
 
-/** Those ahead wait for room of everybody's; whoever has its own part is not in the way. */
+/**
+ * `ahead` are requests that wait for shared room. A request whose owner is at its own limit blocks nobody and is not
+ * among them.
+ */
 function mayPass(ahead: readonly Waiting[]): boolean {
   return ahead.every(({ passed }) => passed < PASSED_MAX);
 }

@@ -42,7 +42,7 @@ export interface AppErrorOptions {
   readonly errors?: FieldErrors;
   /** Response headers that belong to this failure, such as Retry-After. */
   readonly headers?: Readonly<Record<string, string>>;
-  /** The inside story, for the process log alone. */
+  /** The internal cause, for the process log only. */
   readonly cause?: unknown;
 }
 

@@ -5,7 +5,7 @@ export function createKeyedLock(): KeyedLock {
   const last = new Map<string, Promise<unknown>>();
   return async (name, work) => {
     const mine = (last.get(name) ?? Promise.resolve()).then(work);
-    // Whoever comes next waits for this to be over, however it ends.
+    // The next caller waits for this one to end, whether it succeeds or fails.
     const over = mine.catch(() => {});
     last.set(name, over);
     try {

@@ -59,7 +59,7 @@ export class AskingCounter implements RateCounter {
   #askTogether(): void {
     const asked = this.#waiting;
     this.#waiting = [];
-    // From before it is decided elsewhere: a block then never lasts longer here than there.
+    // The time before the keeper decides, so that a block never lasts longer here than there.
     const askedMs = this.#options.clock.monotonicMs();
     this.#options.ask(asked.map(({ limitKey, rows }) => askFor(limitKey, rows))).then(
       (answers) => this.#answered(asked, answers, askedMs),
@@ -106,8 +106,8 @@ export class AskingCounter implements RateCounter {
 }
 
 /**
- * Blocks that were heard of, so that a client who goes on asking costs no message. Only a block of the widest limit
- * may be answered from here: a request that another limit refuses still counts in the rest.
+ * Known blocks, so that a client that keeps asking costs no message. Only a block of the widest limit may be answered
+ * from here: a request that another limit refuses still counts in the rest.
  */
 function createBlocks() {
   const untilMs = new Map<string, number>();

@@ -1,6 +1,6 @@
 import { createClient, ErrorReply } from '@redis/client';
 
-/** One connection, from its handshake to its first fault. It never mends itself: whoever uses it makes a new one. */
+/** One connection, from its handshake to its first fault. It is never reconnected: its user makes a new one. */
 export interface RedisConnection {
   /** Rejects when there is no answer in time, when Redis answers with an error, and after `close`. */
   send(command: readonly string[]): Promise<unknown>;
@@ -53,7 +53,7 @@ export async function connectRedis(options: RedisConnectionOptions): Promise<Red
     await within(connecting, options.connectMaxMs);
   } catch (error) {
     end();
-    // What still connects after all is closed then; it could not be before.
+    // A connection attempt that succeeds later is closed then; it cannot be closed earlier.
     connecting.then(() => client.destroy()).catch(() => {});
     throw error;
   }

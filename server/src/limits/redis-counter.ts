@@ -19,7 +19,7 @@ export interface RedisCounterOptions {
   readonly blocksMax?: number;
 }
 
-/** A client no address can be: what is counted to see whether the store takes counts. */
+/** Not a possible address: counted to check whether the store accepts counts. */
 const PROBE = 'probe';
 
 /**
@@ -97,7 +97,7 @@ export class RedisCounter implements RateCounter {
     asked.forEach((row, at) => {
       const left = found[at] ?? 0;
       if (left === 0) return;
-      // From when it was sent: no later than the store's own end, so nobody waits for the way back.
+      // Counted from when the call was sent, so that the block ends here no later than in the store.
       this.#blocks.add(limitKey, row, sentAtMs + left);
       lefts[rows.indexOf(row)] = left;
     });

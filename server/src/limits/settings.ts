@@ -22,13 +22,13 @@ export const LIMITS_SETTINGS = {
       parse: (text: string) => parseTrustedProxies(listOf(text)),
     },
     default: '',
-    about: 'Addresses and networks whose `X-Forwarded-For` is believed, for example `10.0.0.0/8,loopback`',
+    about: 'Addresses and networks whose `X-Forwarded-For` is trusted, for example `10.0.0.0/8,loopback`',
   },
   rateLimits: {
     name: 'STRONGROOM_RATE_LIMITS',
     kind: oneOf(['on', 'off']),
     default: 'on',
-    about: '`off` only to measure: it lifts every rate limit',
+    about: '`off` lifts every rate limit; only for measuring',
   },
   redisUrl: {
     name: 'STRONGROOM_REDIS_URL',

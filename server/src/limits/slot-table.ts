@@ -9,7 +9,7 @@ export interface SlotTable {
   readonly blockedUntilMs: Float64Array;
   /** The slot of a tag, or `NO_SLOT`. */
   find(tagLow: number, tagHigh: number): number;
-  /** A cleared slot for a tag that has none, taken from whoever is least missed. */
+  /** A cleared slot for a tag that has none, taken from the least important tag. */
   claim(tagLow: number, tagHigh: number, nowMs: number, nowSlice: number): number;
 }
 

@@ -28,9 +28,12 @@ export interface ChangeListenerOptions {
   /** Sends a notice over a connection that is not the listening one. */
   readonly sendEcho: (echo: string) => Promise<void>;
   readonly onHeard?: () => void;
-  /** Called once, until it hears again, when what can be sent does not arrive, or there is no connection to hear it on. */
+  /**
+   * Called once when notices that were sent do not arrive, or when there is no connection to listen on; again only
+   * after they arrived in between.
+   */
   readonly onDeaf?: () => void;
-  /** How often it is proven anew that notices arrive. */
+  /** How often the arrival of notices is checked. */
   readonly echoIntervalMs?: number;
 }
 
@@ -39,11 +42,14 @@ const ECHO = 'echo';
 const BOUNDS = { acquireMs: 1_000, statementMs: 400, lockMs: 400 };
 const PING_INTERVAL_MS = 400;
 const RECONNECT_DELAY_MS = 250;
-/** Where nothing is heard, connecting anew is the only remedy, and seldom one. */
+/** Where no notice arrives, only a new connection can help, and it seldom does. */
 const DEAF_DELAY_MS = 1_000;
 const ECHO_INTERVAL_MS = 10_000;
 const ECHO_WAIT_MS = 2_000;
-/** A server that just came back may be reached by others first; after as many attempts in a row it is the address. */
+/**
+ * A server that just came back may be reachable for others first; after this many failures in a row the address is
+ * wrong.
+ */
 const REFUSALS_MAX = 4;
 
 const NOTIFY = statement<{ sent: string }>('notify_change', `SELECT pg_notify('${CHANNEL}', $1)::text AS sent`);
@@ -53,7 +59,7 @@ export async function announce(tx: Tx, change: ChangeNotice): Promise<void> {
   await tx.run(NOTIFY, [`${change.kind}:${change.tenantId}`]);
 }
 
-/** What a listener says to itself, by way of everybody. */
+/** A notice that a listener sends to itself over the pool. */
 export async function sendEcho(database: Pick<Database, 'system'>, echo: string): Promise<void> {
   await database.system((tx) => tx.run(NOTIFY, [`${ECHO}:${echo}`]));
 }
@@ -71,11 +77,13 @@ interface ListenerConnection {
 
 /**
  * Listens on a connection of its own. A connection that went silent without closing is found by asking it something
- * every few hundred milliseconds, so a change made elsewhere holds here within a second or nothing is remembered.
+ * every few hundred milliseconds, so a change made by another process is effective here within a second, or nothing is
+ * cached.
  *
  * Behind a proxy that pools transactions LISTEN succeeds and nothing ever comes. So nothing is trusted before a notice
- * sent over another connection has arrived, and one is sent again now and then. It counts only if it arrives while
- * nothing is being asked: such a proxy passes on by luck what comes together with an answer, and nothing else.
+ * sent over another connection has arrived, and one is sent again now and then. It counts only if it arrives while no
+ * query runs on this connection: such a proxy passes on notices that happen to come together with an answer, and no
+ * others.
  */
 export function listenForChanges(options: ChangeListenerOptions): ChangeListener {
   return new Listener(options);
@@ -160,7 +168,7 @@ class Listener implements ChangeListener {
     try {
       await this.#options.sendEcho(echo);
     } catch {
-      // The way out is broken, which says nothing about this connection.
+      // Sending failed, which says nothing about the listener connection.
       this.#after(DEAF_DELAY_MS, of, () => void this.#keepProving(of));
       return;
     }

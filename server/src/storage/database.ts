@@ -55,7 +55,10 @@ export interface Database {
   write<T>(tenantId: string, work: Work<T>): Promise<T>;
   /** Looks at identities across tenants, and changes nothing. */
   lookUp<T>(work: (tx: SystemTx) => Promise<T>): Promise<T>;
-  /** The same for a name that anybody may have made up, such as an API key: all of these hold some connections at most. */
+  /**
+   * The same for an unverified name, such as an API key that may be invented: all of these together hold a bounded
+   * number of connections.
+   */
   readCredential<T>(work: (tx: SystemTx) => Promise<T>): Promise<T>;
   /** Changes what belongs to the installation as a whole. */
   system<T>(work: (tx: SystemTx) => Promise<T>): Promise<T>;
@@ -72,7 +75,10 @@ export interface Database {
 
 const DEFAULT_CONNECTIONS: ConnectionBounds = { readMax: 8, writeMax: 2 };
 const SHARED_READS = { roundTripsMax: 2, rowsMax: 128 };
-/** More in one transaction hardly cost less each, and their answers hold up everybody else: refusals took half as long again. */
+/**
+ * Larger batches hardly cost less per change, and their answers block the event loop: with 128, refusals took half as
+ * long again.
+ */
 const BATCH_MAX = 64;
 const QUEUE_MAX = 10_000;
 const QUEUE_OF_TENANT_MAX = QUEUE_MAX / 4;
@@ -198,7 +204,7 @@ async function runBatch(
   return values;
 }
 
-/** Which member is to blame; where several failed by one statement that they share, nobody knows. */
+/** Which member caused the failure; unknown where several failed by one shared statement. */
 function failureIn(outcomes: readonly PromiseSettledResult<unknown>[], otherwise: unknown): unknown {
   const isToBlame = (reason: unknown) => !isAftermath(reason) && !(reason instanceof Unwritten);
   const index = outcomes.findIndex((outcome) => outcome.status === 'rejected' && isToBlame(outcome.reason));

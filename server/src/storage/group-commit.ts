@@ -52,9 +52,9 @@ const CONFLICT_ATTEMPTS_MAX = 3;
 const CULPRITS_MAX = 3;
 
 /**
- * Changes that arrive together share one transaction and so one flush to disk. While a lane is busy the next batch
- * gathers by itself, so nobody waits for company. A batch in which one member fails is rolled back and goes again
- * without it: a neighbour's failure never becomes yours.
+ * Changes that arrive together share one transaction and so one flush to disk. While all lanes are busy the next batch
+ * gathers, so nothing ever waits for a batch to fill. A batch in which one member fails is rolled back and runs again
+ * without it: one caller's failure never fails another's change.
  */
 export class GroupCommit {
   readonly #options: GroupCommitOptions;
@@ -116,7 +116,7 @@ export class GroupCommit {
     });
   }
 
-  /** No attempt begins so late, be it the first or one after a failure: whoever waits gets an answer in time. */
+  /** No attempt, first or repeated, begins later than this, so that every caller gets an answer in time. */
   #isLate(member: Queued): boolean {
     return member.queuedAtMs < this.#options.clock.monotonicMs() - this.#options.waitMaxMs;
   }
@@ -142,7 +142,7 @@ export class GroupCommit {
     }
   }
 
-  /** Gives what made the store be given up, if it was. */
+  /** Returns the failure of the store, if that was the reason. */
   async #runTogether(members: readonly Queued[], lane: number, culprits = 0): Promise<unknown> {
     let values: unknown[];
     try {
@@ -160,8 +160,8 @@ export class GroupCommit {
   }
 
   /**
-   * The batch goes again without the one that failed, which then runs alone. Where nobody knows who it was, each tenant's
-   * changes go again without those of others; with many that fail, all run alone.
+   * The batch runs again without the member that failed, which then runs alone. If the member is unknown, the changes
+   * of each tenant run again separately; if many fail, all run alone.
    */
   async #runApart(members: readonly Queued[], lane: number, failure: unknown, culprits: number): Promise<unknown> {
     const culprit = failure instanceof MemberFailure ? members[failure.index] : undefined;
@@ -169,7 +169,7 @@ export class GroupCommit {
       const parts = culprit === undefined ? partsOf(members) : members.map((member) => [member]);
       let down: unknown;
       for (const part of parts) {
-        // The store went down meanwhile: one after the other, the last would hear of it after minutes.
+        // The store went down meanwhile: if all ran one after another, the last would get its answer after minutes.
         if (down !== undefined) for (const member of part) this.#settle(() => member.reject(storageUnavailable(down)));
         else {
           const error = await this.#runPart(part, lane);
@@ -190,7 +190,7 @@ export class GroupCommit {
       : this.#runTogether(part, lane, CULPRITS_MAX);
   }
 
-  /** The tenants in turn: who has hundreds waiting fills what the others leave. */
+  /** Tenants in turn: a tenant with hundreds waiting gets what the others leave. */
   #takeBatch(): Queued[] {
     const batch: Queued[] = [];
     while (batch.length < this.#options.batchMax && this.#queue.size() > 0) {

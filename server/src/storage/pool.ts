@@ -23,7 +23,7 @@ interface Made {
   opening: number;
 }
 
-/** How long a server that refused a further connection is taken at its word. */
+/** How long no further connection is tried after the server refused one. */
 const REFUSED_REST_MS = 1_000;
 
 export function serversOf(target: ConnectionTarget, bounds: TimeBounds): Servers {
@@ -58,14 +58,14 @@ export class ConnectionPool {
       connectionTimeoutMillis: bounds.acquireMs,
       ...(!isAnyFit && { verify: (client: pg.PoolClient, done: Verified) => this.#verify(client, done) }),
     });
-    // A connection that breaks tells whoever waits for an answer on it; a connection nobody waits on is simply dropped.
+    // If a connection breaks, the query waiting on it fails; an idle connection is simply dropped.
     this.#pool.on('error', (_error, client) => this.doubt(client));
     this.#pool.on('connect', (client) => client.on('error', ignore));
   }
 
   /** A connection to a fitting host, within the time to acquire one, or a rejection. */
   connect(): Promise<pg.PoolClient> {
-    // One that rests is taken as it is, unless it has to be found out whether it still leads to the right host.
+    // An idle connection is used as it is, unless its host has to be checked again.
     const { hosts, sessionAttrs } = this.#endpoints;
     return hosts.length === 1 && sessionAttrs === 'any' && this.#pool.idleCount > this.#pool.waitingCount
       ? this.#pool.connect()
@@ -93,7 +93,7 @@ export class ConnectionPool {
     );
   }
 
-  /** The driver's own bound begins anew with each attempt, and ends before the server is asked what it is. */
+  /** The driver's own timeout starts again with each attempt, and does not cover the check of the server. */
   #connectInTime(): Promise<pg.PoolClient> {
     return new Promise((resolve, reject) => {
       let isLate = false;
@@ -110,7 +110,7 @@ export class ConnectionPool {
     });
   }
 
-  /** The host that was good last, and if that fails, once more with the one that is good now. */
+  /** First the host that was used last; if that fails, once more with the host chosen now. */
   async #takeFromAny(isLate: () => boolean): Promise<pg.PoolClient> {
     await this.#choice.settle();
     const tried = this.#choice.current();
@@ -134,8 +134,8 @@ export class ConnectionPool {
   }
 
   /**
-   * A server that lives and refuses a further connection, because others have used them up, leaves us those we have: for a
-   * while they are all the pool may hold, so that whoever needs one waits until one is free.
+   * A server that lives and refuses a further connection, because others have used them up, leaves us those we have:
+   * for a while they are all the pool may hold, so that a request waits until one is free.
    */
   async #takeOwn(isLate: () => boolean): Promise<pg.PoolClient> {
     for (;;) {
@@ -153,7 +153,8 @@ export class ConnectionPool {
   #regrow(): void {
     this.#regrowth = undefined;
     this.#pool.options.max = this.#connectionsMax;
-    // Those who wait are not told that there may be room again: one more connection, given back at once, is theirs.
+    // Waiting callers do not notice that there may be room again: opening one connection and returning it at once
+    // serves them.
     if (this.#pool.waitingCount > 0) this.#pool.connect().then((client) => client.release(), ignore);
   }
 }

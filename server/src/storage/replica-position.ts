@@ -27,9 +27,9 @@ const IDENTITY = `(SELECT system_identifier FROM pg_control_system()) || '/' ||
 const PLACE = `pg_backend_pid() || '/' || pg_postmaster_start_time()`;
 
 /**
- * A commit is flushed before it is acknowledged and before anybody sees it, so the flushed position is behind none that
- * counts. The position of the next insert would be too far ahead: records of open transactions stay unflushed, and
- * unsent, for as long as they like. Only where commits are not flushed is it the one to ask for.
+ * A commit is flushed before it is acknowledged and before other transactions see it, so the flushed position includes
+ * every acknowledged commit. The position of the next insert would be too far ahead: records of open transactions stay
+ * unflushed, and unsent, for as long as they like. Only where commits are not flushed is it the one to ask for.
  *
  * The timeline comes from the name of the file being written: after a failover the control file still has the old one.
  */

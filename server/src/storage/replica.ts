@@ -88,14 +88,14 @@ export class ReplicaReads {
   }
 
   figures(): ReplicaFigures {
-    // A process that nobody asks for pages would never look, and seem to have a replica that is not well.
+    // A process without page requests would never check, and its metric would show a replica that does not serve.
     this.#health.look();
     return { reads: this.#reads, fallbacks: this.#fallbacks, isServing: this.#health.isServing() };
   }
 
   async close(): Promise<void> {
     await this.#health.close();
-    // A replica that no longer answers would have us wait for its goodbye.
+    // Do not wait for a replica that no longer answers.
     await Promise.race([this.#pool.end(), pause(SILENCE_MS, undefined, { ref: false })]);
   }
 
@@ -136,7 +136,7 @@ export class ReplicaReads {
         return result;
       },
       async (client) => {
-        // Those that waited for a connection while another found out need not find out again.
+        // Requests that waited for a connection while another one found the failure need not try again.
         if (!this.#health.isServing()) throw new ReplicaUnfit('resting');
         place = await caughtUp(client, position, this.#options.isPrepared);
       },
@@ -164,7 +164,7 @@ async function answerOf<T>(answer: Promise<T>): Promise<T> {
   const silence = pause(SILENCE_MS, undefined, { signal: given.signal }).then(() => {
     throw new ReplicaUnfit('silent');
   });
-  // Whichever comes second has nobody waiting for it.
+  // Nobody waits for the second of the two.
   silence.catch(() => {});
   answer.catch(() => {});
   try {
@@ -189,8 +189,8 @@ async function onConnection<T>(pool: ConnectionPool, act: (client: pg.ClientBase
 }
 
 /**
- * One question at a time, shared by all who come before it is asked. Who comes while it is under way waits for the next:
- * its answer may be older than what they have written.
+ * One query at a time, shared by all callers that arrive before it is sent. Callers that arrive later wait for the
+ * next: the answer may be older than their writes.
  */
 function shareNext<T>(ask: () => Promise<T>): () => Promise<T> {
   let underWay: Promise<unknown> = Promise.resolve();

@@ -38,7 +38,7 @@ export const STORAGE_SETTINGS = {
     name: 'STRONGROOM_DATABASE_LISTEN_URL',
     kind: POSTGRES_URL,
     default: undefined,
-    about: 'The same server past PgBouncer, for the one connection that listens; not needed without a pooler',
+    about: 'The same server without PgBouncer in between, for the listener connection; not needed without a pooler',
     isSecret: true,
   },
   databaseReplicaUrl: {
@@ -52,7 +52,7 @@ export const STORAGE_SETTINGS = {
     name: 'STRONGROOM_DATABASE_TLS',
     kind: oneOf(['required', 'optional']),
     default: 'required',
-    about: '`optional` lets production reach a database on another machine without TLS, or without proof of who it is',
+    about: '`optional` lets production use a database on another machine without TLS, or without proof of its identity',
   },
   databasePreparedStatements: {
     name: 'STRONGROOM_DATABASE_PREPARED_STATEMENTS',
@@ -64,7 +64,7 @@ export const STORAGE_SETTINGS = {
     name: 'STRONGROOM_DATABASE_READ_CONNECTIONS_MAX',
     kind: integerBetween(2, 500),
     default: '8',
-    about: 'Connections of one process for reads and upkeep',
+    about: 'Connections of one process for reads and background work',
   },
   databaseWriteConnectionsMax: {
     name: 'STRONGROOM_DATABASE_WRITE_CONNECTIONS_MAX',

@@ -24,9 +24,9 @@ interface Waiting extends Asked {
 }
 
 /**
- * Point reads that arrive together share a statement and a transaction. While every round trip is out the next one gathers
- * by itself, so nobody waits for company; one tenant's asks fill of it what the others leave. What is refused for the sake of one goes again apart: another's failure never
- * becomes yours.
+ * Point reads that arrive together share a statement and a transaction. While all round trips are under way the next
+ * one gathers, so nothing waits for a batch to fill; tenants take turns. If a statement fails because of one caller,
+ * the callers run again separately: one caller's failure never fails another's read.
  */
 export function createSharedReads(
   run: RunShared,
@@ -71,7 +71,7 @@ export function createSharedReads(
   return {
     find<Row, Result, Answer>(tenantId: string, bulk: Bulk<Row, Result, Answer>, row: Row): Promise<Answer> {
       const { promise, resolve, reject } = createDeferred<Answer>();
-      // Rows and answers of one statement meet only each other, so the types that went in come out.
+      // Rows and answers of one statement are never mixed with another's, so the types match.
       const key = bulk as unknown as AnyBulk;
       const asked: Waiting = { tenantId, row, resolve: resolve as (answer: unknown) => void, reject };
       const queue = waiting.get(key) ?? createFairQueue();

@@ -4,11 +4,14 @@ import type { OfTenant } from '../kernel/fair-queue.js';
 
 export interface TenantTurnsOptions {
   readonly clock: Pick<Clock, 'monotonicMs'>;
-  /** How many hold a place at once, in all and of one tenant, and of one whose work took long of late. */
+  /** How many places there are: in all, for one tenant, and for a tenant whose work was slow recently. */
   readonly placesMax: number;
   readonly placesOfTenantMax: number;
   readonly placesOfSlowMax: number;
-  /** Work that takes so long keeps a processor of the database busy; and for how long that is remembered of a tenant. */
+  /**
+   * From which duration work counts as slow (it keeps a core of the database busy), and how long a tenant then counts
+   * as slow.
+   */
   readonly slowMs: number;
   readonly slowForMs: number;
   /** How many of one tenant wait, and how long. */
@@ -21,16 +24,16 @@ interface Waiter extends OfTenant {
 }
 
 /**
- * Places for what may take long: pages, searches, reports. One tenant holds a few of them at most, so that the others find
- * some free, and where all are taken tenants are served in turn. Places are not all there is to share: whoever searches without
- * an index keeps a processor busy with each, and gets fewer. What is over in no time does not pass here.
+ * Places for what may take long: pages, searches, reports. One tenant holds a few of them at most, so that the others
+ * find some free, and where all are taken tenants are served in turn. A tenant that searches without an index keeps a
+ * core busy with each search, and gets fewer places. Short reads do not pass here.
  */
 export class TenantTurns {
   readonly #options: TenantTurnsOptions;
   readonly #held = new Map<string, number>();
   /** In the order in which the tenants are served next. */
   readonly #waiting = new Map<string, Set<Waiter>>();
-  /** When it is forgotten that a tenant was slow, the first to be forgotten first. */
+  /** When a tenant no longer counts as slow, the earliest first. */
   readonly #slowUntilMs = new Map<string, number>();
   #places = 0;
 
@@ -40,7 +43,7 @@ export class TenantTurns {
 
   /** Runs the work when the tenant has a place for it; rejects with 503 what would have to wait for too long. */
   async run<T>(tenantId: string, work: () => Promise<T>): Promise<T> {
-    // Whoever comes now goes behind those of its tenant that wait already.
+    // A new request goes behind the waiting ones of its tenant.
     if (this.#isFree(tenantId) && !this.#waiting.has(tenantId)) this.#take(tenantId);
     else await this.#wait(tenantId);
     const { clock } = this.#options;
@@ -92,7 +95,8 @@ export class TenantTurns {
       const [next] = waiters;
       if (next === undefined || !this.#isFree(tenantId)) continue;
       this.#forget(next);
-      // Behind the others, who have not been served since. What is set again comes up again here.
+      // Behind the other tenants, which have not been served since. An entry that is set again moves to the end of the
+      // map.
       if (this.#waiting.delete(tenantId)) this.#waiting.set(tenantId, waiters);
       this.#take(tenantId);
       next.grant();

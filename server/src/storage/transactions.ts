@@ -73,7 +73,7 @@ export class Transactions {
     return new Transaction(pool, client, openScope(client, scope, this.#bounds, this.#isPrepared), this.#isPrepared);
   }
 
-  /** What is asked before anything is waited for travels with its COMMIT, in a single round trip. */
+  /** Statements sent before the first wait travel with the COMMIT, in a single round trip. */
   async runAtOnce<T>(pool: ConnectionPool, scope: Scope, work: (run: Tx['run']) => Promise<T>): Promise<T> {
     const client = await connectTo(pool);
     const opened = openScope(client, scope, this.#bounds, this.#isPrepared);
@@ -82,7 +82,7 @@ export class Transactions {
       assert(isAsking, 'everything is asked for at once');
       return runStatement(client, statement, values, this.#isPrepared);
     };
-    // What it throws is a rejection as well: the connection has to be given back.
+    // An exception becomes a rejection as well: the connection has to be given back.
     const found = (async () => work(ask))();
     isAsking = false;
     return endAtOnce(pool, client, opened, found);
@@ -137,7 +137,7 @@ async function endAtOnce<T>(
   opened: Promise<unknown>,
   found: Promise<T>,
 ): Promise<T> {
-  // Nothing was changed, so nobody has to know how it ended; it gives the connection back.
+  // Nothing was changed, so the outcome does not matter; this gives the connection back.
   commit(client, () => pool.doubt(client), found).catch(() => {});
   try {
     const result = await found;
@@ -160,7 +160,7 @@ function connectTo(pool: ConnectionPool): Promise<pg.PoolClient> {
   });
 }
 
-/** Where the scope could not be entered that is the reason, and what the statements say is only its aftermath. */
+/** If the scope could not be set, that is the reason; the errors of the statements only follow from it. */
 function failureOf(error: unknown, opened: Promise<unknown>): Promise<unknown> {
   if (!isAftermath(reasonOf(error))) return Promise.resolve(error);
   return opened.then(
@@ -182,7 +182,8 @@ async function commit(client: pg.PoolClient, onLost: () => void, asked?: Promise
   }
   // The server answers a COMMIT of a failed transaction with ROLLBACK, and that is not an error.
   const isCommitted = done.command === 'COMMIT';
-  // What failed may be the connection's doing, such as a name it does not know. What is wrong with the statement is not.
+  // The failure may be due to the connection, such as a prepared name it does not know; a fault of the statement is
+  // not.
   const isWellAsItIs = isCommitted || (asked !== undefined && (await isRefusedStatement(asked)));
   client.release(!isWellAsItIs);
   if (!isCommitted) throw new Error(`transaction ended with ${done.command}`);
@@ -198,8 +199,8 @@ async function isRefusedStatement(asked: Promise<unknown>): Promise<boolean> {
 }
 
 /**
- * Silence means nobody knows, and so does a server that goes down, for whatever reason: it may have written the commit
- * before it said so. Only what is no worse than an error undid the transaction first.
+ * Without an answer the outcome is unknown, and so it is when the server goes down for whatever reason: it may have
+ * written the commit before it said so. Only an answer of severity ERROR means that the transaction was rolled back.
  */
 function mayHaveCommitted(error: unknown): boolean {
   const state = sqlStateOf(error);

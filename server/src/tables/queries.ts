@@ -6,8 +6,8 @@ export type PurgeStatement = Statement<{ removed: number }>;
 
 /** Takes away some rows of a deleted tenant. */
 export function purgeStatement(table: string): PurgeStatement {
-  // A partitioned table's rows are told apart by table and place. Each part is asked for the places alone: a join would be
-  // planned anew by what the server believes about the table, and read all of the tenant's rows for every batch.
+  // Rows of a partitioned table are identified by `tableoid` and `ctid`. The subquery selects only these: a join would
+  // be planned by the server's estimates, and could read all of the tenant's rows for every batch.
   return statement<{ removed: number }>(
     `purge_${table}`,
     `WITH doomed AS MATERIALIZED (SELECT tableoid AS part, ctid AS place FROM ${table} WHERE tenant_id = $1 LIMIT $2),

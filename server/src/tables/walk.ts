@@ -18,7 +18,10 @@ export interface ResealStep extends WalkStep {
 
 /** Rows that hold records sealed under a tenant's encryption key, walked through in the order of their key. */
 export interface SealedRows {
-  /** Seals anew what is not sealed under the current key, among the next `limit` rows after `place`. Starts at ''. */
+  /**
+   * Reseals the rows that are not sealed under the current key, among the next `limit` rows after `place`. Starts at
+   * ''.
+   */
   readonly reseal: (tx: TenantTx, keys: TenantKeys, place: string, limit: number) => Promise<ResealStep>;
   /** Opens the next `limit` rows after `place`. */
   readonly verify: (tx: TenantTx, keys: TenantKeys, place: string, limit: number) => Promise<WalkStep>;
@@ -32,7 +35,7 @@ export interface MacRows {
   readonly verify: (tx: TenantTx, rowMacKey: KeyObject, place: string, limit: number) => Promise<WalkStep>;
 }
 
-/** The step that a page of rows makes, of which only sound ones are to be there. */
+/** The step for one page of rows; `faults` are the ids of those that are not sound. */
 export function stepOf<Row>(
   page: readonly Row[],
   limit: number,
@@ -47,7 +50,7 @@ export function stepOf<Row>(
   };
 }
 
-/** Does the work for each row. One that does not open keeps no other from its turn. */
+/** Does the work for each row. A row that does not open does not stop the others. */
 export function attemptEach<Row, T>(
   rows: readonly Row[],
   nameOf: (row: Row) => string,

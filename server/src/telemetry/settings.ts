@@ -7,7 +7,7 @@ export const TELEMETRY_SETTINGS = {
     name: 'STRONGROOM_METRICS_HOST',
     kind: { values: 'address or name', parse: listenHost },
     default: '127.0.0.1',
-    about: 'Address the metrics listener binds',
+    about: 'Address the metrics listener binds to',
   },
   metricsPort: {
     name: 'STRONGROOM_METRICS_PORT',
@@ -25,6 +25,6 @@ export const TELEMETRY_SETTINGS = {
     name: 'STRONGROOM_LOG_LEVEL',
     kind: oneOf(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']),
     default: 'info',
-    about: 'Least severe line that is written',
+    about: 'Lowest level of the lines that are written',
   },
 } satisfies Settings;

@@ -7,7 +7,7 @@ export const VAULT_SETTINGS = {
     kind: oneOf(['revealed', 'masked']),
     default: 'revealed',
     about:
-      '`masked` shows fingerprints, and finds by them, also where data is masked: whoever can create tokens then finds out masked numbers by comparing; `revealed` only where it is in the clear',
+      '`revealed`: fingerprints are shown and searched only where data is in the clear; `masked`: also where it is masked, so a caller who can create tokens can find out masked numbers by comparing',
   },
   searchData: {
     name: 'STRONGROOM_SEARCH_DATA',
@@ -20,6 +20,6 @@ export const VAULT_SETTINGS = {
     name: 'STRONGROOM_TOKENS_PER_REQUEST_MAX',
     kind: integerBetween(1, 10_000),
     default: '100',
-    about: 'Tokens one tokenize or detokenize request may be about',
+    about: 'Tokens that one tokenize or detokenize request may have',
   },
 } satisfies Settings;

@@ -17,7 +17,7 @@ export interface KeeperOptions {
   /** 0 lets the system choose, once for all. */
   readonly port: number;
   readonly server: Order['server'];
-  /** Counts for all workers; undefined where they need nobody to. */
+  /** Counts for all workers; undefined where workers do not need it. */
   readonly counter: MemoryCounter | undefined;
   readonly clock: Clock;
   readonly log: ProcessLog;
@@ -111,7 +111,7 @@ export class Keeper {
   }
 
   #fill(seat: Seat): void {
-    // While others hold the port, asking for the same number again shares it; once it is free it has to be named.
+    // While other workers have the port, listening on 0 again shares it; once it is free its number has to be given.
     if (this.#isEmpty() && this.#port !== undefined) this.#askedPort = this.#port;
     seat.fill();
   }
@@ -139,7 +139,7 @@ export class Keeper {
   #listens(seat: Seat, worker: Worker, on: number): void {
     this.#port ??= on;
     if (on !== this.#port) {
-      // The last who held the chosen port died meanwhile, and the system chose another.
+      // The last worker on the chosen port died meanwhile, and the system chose another port.
       this.#askedPort = this.#port;
       worker.process.kill('SIGKILL');
       return;

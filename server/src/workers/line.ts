@@ -36,7 +36,7 @@ export class Line {
       const giveUp = (): void => {
         if (this.#asked.delete(id)) reject(new Error('the keeper does not answer'));
       };
-      // If it was this process that was held up, the answer lies there unread and is heard before `giveUp` runs.
+      // If this process itself was blocked, the answer is already in its queue and is read before `giveUp` runs.
       const timer = setTimeout(() => setImmediate(giveUp), ANSWER_MAX_MS);
       this.#asked.set(id, (answers) => {
         clearTimeout(timer);

@@ -6,6 +6,6 @@ export const WORKERS_SETTINGS = {
     name: 'STRONGROOM_WORKERS',
     kind: integerBetween(1, 64),
     default: '1',
-    about: 'API processes on the one port; about one for each core',
+    about: 'API processes on one port; about one for each core',
   },
 } satisfies Settings;

@@ -108,7 +108,7 @@ async function copyTable(
   const counted = await countEveryRow(client, table.name);
   // As a query, because a table in parts and one behind row-level security cannot be copied by its name.
   const copied = client.query(copyTo(`COPY (SELECT ${columnsOf(table)} FROM "${table.name}") TO STDOUT`));
-  // Until somebody reads it, the end of the connection would be an error of nobody's, and the end of the process.
+  // Until it is read, a broken connection would be an unhandled error that ends the process.
   copied.on('error', () => {});
   const record = await writeTable(folder, table, copied, onRows);
   // The server tells its own count behind the last row; the next answer comes after that.

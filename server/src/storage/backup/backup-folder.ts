@@ -21,12 +21,13 @@ const OWNER_ONLY_FOLDER = 0o700;
 const MANIFEST_BYTES_MAX = 1_048_576;
 const SEAL_BYTES_MAX = 1_024;
 const LINE_FEED = 10;
-/** There while a backup is being written: whoever made it has the folder. */
+/** Exists while a backup is being written: the process that made it owns the folder. */
 const CLAIM_NAME = 'backup.unfinished';
 
 /**
- * Makes the folder, or takes an empty one, for this backup alone: of two at the same moment one would otherwise write over
- * the other's files, or remove them, while that one says that it is whole. Whatever else is there is left alone and refused.
+ * Makes the folder, or takes an empty one, for this backup alone: otherwise, of two at the same moment, one could
+ * overwrite or remove the other's files while that one reports a complete backup. Whatever else is there is left alone
+ * and refused.
  */
 export async function openEmptyFolder(folder: string): Promise<void> {
   const inUse = validationFailed({ to: ['must be an empty folder, or a new one'] });
@@ -154,7 +155,10 @@ export async function readTable(
   if (hash.digest('hex') !== table.sha256) throw damaged(`${fileNameOf(table)} was altered while it was read`);
 }
 
-/** Nothing of it is believed before its seal: who can write here could also have written the sums. */
+/**
+ * Nothing in it is trusted before its seal was checked: an attacker who can write here could also have written the
+ * checksums.
+ */
 async function readManifest(folder: string, checkSeal: CheckSeal): Promise<BackupManifest> {
   try {
     const path = join(folder, BACKUP_MANIFEST_NAME);
@@ -254,7 +258,7 @@ function impossiblePlace(folder: string, cause: unknown): Error {
 
 /** A fault of the file system as a sentence; everything else as it is. */
 function fileFault(path: string, error: unknown): unknown {
-  // A connection that breaks fails in a system call too, and is somebody else's to tell.
+  // A broken connection fails in a system call too; the caller reports it.
   if (!(error instanceof Error) || !('syscall' in error) || /^E(CONN|PIPE|TIMEDOUT)/.test(String(codeOf(error)))) {
     return error;
   }

@@ -92,7 +92,10 @@ async function loadAll(client: pg.Client, options: RestoreOptions): Promise<void
   await commit(client);
 }
 
-/** Silence in the middle of it means nobody knows, and then nobody may say that nothing was kept. */
+/**
+ * If the connection breaks inside the COMMIT the outcome is unknown, and the message must not say that nothing was
+ * kept.
+ */
 async function commit(client: pg.Client): Promise<void> {
   try {
     await client.query('COMMIT');

@@ -1,4 +1,4 @@
-/** Whoever looks on while rows are copied, in either direction. */
+/** Observes the copying of rows, in either direction. */
 export interface Watch {
   /** Rows so far, and how many there are, or about how many. */
   readonly onProgress: (rows: number, total: number) => void;

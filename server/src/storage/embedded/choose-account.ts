@@ -7,7 +7,9 @@ import { letAccountThrough } from './ownership.js';
 
 const PROBE_LIMIT_MS = 10_000;
 
-/** Enters the folders that are named, then shows the server's version: the kernel's answer, not a reading of modes. */
+/**
+ * Enters the given folders, then prints the server's version: this asks the kernel instead of interpreting file modes.
+ */
 const PROBE_SCRIPT = 'server=$1; shift; for folder; do cd -- "$folder" || exit 1; done; exec "$server" --version';
 
 export interface ChosenAccount extends Account {

@@ -16,7 +16,7 @@ export interface LockHolder {
 }
 
 export interface Lock {
-  /** Writes down who holds the folder, for whoever is refused. */
+  /** Writes down who holds the folder, for the message to a second process. */
   announce(command: string): Promise<void>;
   release(): Promise<void>;
 }
