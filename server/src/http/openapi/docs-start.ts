@@ -47,13 +47,13 @@ function handOn(system, path, method, answer, address) {
   if (!source) return;
   const params = paramsIn(path, address);
   const at = (expression) => valueAt(expression, answer, params);
-  for (const { operationId, parameters = {}, requestBody } of linksOf(source)) {
+  for (const { operationId, parameters = {}, 'x-request-body': body } of linksOf(source)) {
     const next = all.find(({ operation }) => operation.operationId === operationId);
     const place = [next.path, next.method];
     for (const [name, expression] of Object.entries(parameters)) {
       system.specActions.changeParam(place, name, 'path', at(expression), false);
     }
-    if (requestBody !== undefined) setBody(system, place, JSON.stringify(filled(requestBody, at), null, 2));
+    if (body !== undefined) setBody(system, place, JSON.stringify(filled(body, at), null, 2));
   }
 }
 
@@ -70,7 +70,7 @@ async function readAhead(system, key) {
   const type = TYPE_OF_KEY[key.slice(0, 7)];
   const all = operationsIn(system);
   for (const source of all.filter(({ method, path }) => method === 'get' && !path.includes('{'))) {
-    const bodies = linksOf(source).filter(({ requestBody }) => requestBody !== undefined);
+    const bodies = linksOf(source).filter((link) => link['x-request-body'] !== undefined);
     if (bodies.length === 0 || !source.operation['x-application-types'].includes(type)) continue;
     for (const { operationId } of bodies) {
       const { path, method } = all.find(({ operation }) => operation.operationId === operationId);

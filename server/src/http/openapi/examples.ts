@@ -45,6 +45,7 @@ function linkTo(route: RouteRecord): SchemaObject {
   return {
     operationId: operationIdOf(route),
     ...(params && { parameters: params }),
-    ...(samples && { requestBody: body }),
+    // Not as `requestBody`: OpenAPI takes any value there, the Java tools (openapi-generator among them) only text.
+    ...(samples && { 'x-request-body': body }),
   };
 }

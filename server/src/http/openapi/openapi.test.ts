@@ -27,6 +27,7 @@ interface Content {
 }
 
 interface Answer {
+  readonly links?: Readonly<Record<string, object>>;
   readonly content?: Readonly<Record<string, Content>>;
   readonly headers?: Readonly<Record<string, unknown>>;
 }
@@ -188,7 +189,7 @@ describe('the API document', () => {
     assert.ok(!text.includes('x-error-message'));
     for (const [name, member] of membersOf(document.paths)) {
       const isOurs = name.startsWith('~') || name.startsWith('x-');
-      assert.ok(!isOurs || ['x-permission', 'x-application-types'].includes(name), name);
+      assert.ok(!isOurs || ['x-permission', 'x-application-types', 'x-request-body'].includes(name), name);
       if (name === 'format') assert.ok(['uuid', 'date-time'].includes(String(member)), String(member));
     }
     for (const [name, member] of membersOf(document.components)) {
@@ -237,6 +238,36 @@ describe('the API document', () => {
     assert.deepEqual(parameters('/tenants/self'), []);
     assert.deepEqual(parameters('/tenants/self', 'put'), ['SVC-IDEMPOTENCY-KEY']);
     assert.deepEqual(parameters('/tenants/self', 'delete'), []);
+  });
+
+  it('has no schema named New and the name of another, which a client in Go has as a function', () => {
+    const names = Object.keys(document.components.schemas);
+    assert.deepEqual(
+      names.filter((name) => names.includes(name.replace(/^New/, '')) && name.startsWith('New')),
+      [],
+    );
+  });
+
+  it('has choices and their default on two levels where null is one too, or a client in Go does not compile', () => {
+    const wrong: string[] = [];
+    JSON.stringify(document.components.schemas, (name, value) => {
+      const members: unknown[] = value?.anyOf ?? [];
+      const isBoth = (member: unknown) =>
+        typeof member === 'object' && member !== null && 'enum' in member && 'default' in member;
+      if (members.some(isBoth)) wrong.push(name);
+      return value;
+    });
+    assert.deepEqual(wrong, []);
+  });
+
+  it('has links that every tool can read: the Java ones take no object as the body of one', () => {
+    for (const [path, operations] of Object.entries(document.paths)) {
+      for (const [method, { responses }] of Object.entries(operations)) {
+        for (const { links = {} } of Object.values(responses)) {
+          for (const link of Object.values(links)) assert.ok(!('requestBody' in link), `${method} ${path}`);
+        }
+      }
+    }
   });
 
   it('asks for a body exactly where one is read', () => {

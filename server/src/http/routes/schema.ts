@@ -38,11 +38,15 @@ export const DateTime = Type.String({ format: 'date-time', examples: [formatDate
 
 /**
  * For the API document: the same, or null. A default stays inside: beside `anyOf`, openapi-typescript would take the field for
- * one that must be sent.
+ * one that must be sent. Choices stand one level below their default: beside it, the clients of openapi-generator in Go do
+ * not compile.
  */
 export function orNull(schema: object): TSchema {
-  const { description, ...rest } = schema as { readonly description?: unknown }; // Every schema may have one.
-  return Type.Unsafe({ ...(description !== undefined && { description }), anyOf: [rest, { type: 'null' }] });
+  // Every schema may have these.
+  const { description, ...rest } = schema as { readonly description?: unknown; readonly [keyword: string]: unknown };
+  const { default: value, ...choices } = rest;
+  const inner = 'enum' in rest && value !== undefined ? { allOf: [choices], default: value } : rest;
+  return Type.Unsafe({ ...(description !== undefined && { description }), anyOf: [inner, { type: 'null' }] });
 }
 
 /** A schema that gets a name of its own in the API document. */

@@ -157,7 +157,7 @@ export const ApplicationKeyBody = named('ApplicationKey', {
   ),
 });
 
-export const NewApplicationKeyBody = named('NewApplicationKey', {
+export const NewApplicationKeyBody = named('IssuedApplicationKey', {
   ...KEY,
   key: Type.String({ description: 'Shown only here' }),
 });

@@ -19,7 +19,7 @@ export interface LinkedRequest {
 export interface Link {
   readonly operationId: string;
   readonly parameters?: Readonly<Record<string, string>>;
-  readonly requestBody?: unknown;
+  readonly 'x-request-body'?: unknown;
 }
 
 interface Operation {
@@ -36,7 +36,7 @@ export function requestsOf(document: DocumentObject): LinkedRequest[] {
   const requests = Object.entries(paths).flatMap(([path, operations]) =>
     Object.entries(operations).map(([method, operation]) => requestOf(method.toUpperCase(), path, operation)),
   );
-  const awaited = requests.flatMap(({ links }) => Object.values(links)).filter(({ requestBody }) => requestBody);
+  const awaited = requests.flatMap(({ links }) => Object.values(links)).filter((link) => link['x-request-body']);
   const isAwaited = (id: string): boolean => awaited.some(({ operationId }) => operationId === id);
   return requests.map((request) => ({ ...request, isComplete: request.isComplete && !isAwaited(request.operationId) }));
 }
@@ -71,7 +71,7 @@ export function followed(link: Link, next: LinkedRequest, earlier: LinkedRequest
   return {
     ...next,
     params: Object.fromEntries(params),
-    ...(link.requestBody !== undefined && { body: fillIn(link.requestBody, valueAt) }),
+    ...(link['x-request-body'] !== undefined && { body: fillIn(link['x-request-body'], valueAt) }),
     isComplete: true,
   };
 }

@@ -119,20 +119,18 @@ function writtenFields(type?: TokenType) {
 function newTokenOf(type: TokenType): TSchema {
   const name = Type.Enum([type]);
   const field = type === 'token' ? Type.Optional(orNull(Type.Enum([type], { default: type }))) : name;
-  const title = `New${type
-    .split('_')
-    .map((word) => word.charAt(0).toUpperCase() + word.slice(1))
-    .join('')}`;
-  return Type.Object({ id: Id, type: field, data: DATA_OF[type], ...writtenFields(type) }, { title: titleOf(title) });
+  return Type.Object({ id: Id, type: field, data: DATA_OF[type], ...writtenFields(type) }, { title: titleOf(type) });
 }
 
-/** `NewToken` is all of them. */
-function titleOf(title: string): string {
-  return title === 'NewToken' ? 'NewGenericToken' : title;
+/** `TokenCreate` is all of them. */
+function titleOf(type: TokenType): string {
+  if (type === 'token') return 'GenericTokenCreate';
+  const words = type.split('_').map((word) => word.charAt(0).toUpperCase() + word.slice(1));
+  return `${words.join('')}Create`;
 }
 
 /** For the API document: tokens are read field by field, to name every fault and to be quick. A test holds the two together. */
-export const NewTokenDocument: TSchema = Type.Unsafe({ title: 'NewToken', oneOf: TOKEN_TYPES.map(newTokenOf) });
+export const NewTokenDocument: TSchema = Type.Unsafe({ title: 'TokenCreate', oneOf: TOKEN_TYPES.map(newTokenOf) });
 
 export const TokenPatchDocument: TSchema = Type.Object(
   {
