@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
+import { exchange, message } from '../../testing/raw-http.js';
 import type { TestApp } from '../../testing/test-app.js';
 import { startTestApp } from '../../testing/test-app.js';
 import { readsPlainJsonAlone } from './accept.js';
@@ -53,6 +54,24 @@ describe('the type of a refusal', () => {
       const { trace_id: traceId, ...body } = plain.json;
       assert.equal(traceId, plain.headers.get('svc-trace-id'));
       assert.deepEqual({ ...body, trace_id: problem.json.trace_id }, problem.json);
+    }
+  });
+
+  it('is application/json also where the parser refuses what such a client sent', async () => {
+    const large = `X-Large: ${'x'.repeat(17_000)}`;
+    for (const [line, added, status] of [
+      ['BREW /nothing', 'X: y', 400],
+      ['GET /nothing', 'X : y', 400],
+      ['GET /nothing', large, 431],
+    ] as const) {
+      for (const [accept, type] of [
+        [PLAIN, PLAIN],
+        ['*/*', PROBLEM],
+      ] as const) {
+        const sent = message(line, 'Host: strongroom.test', `Accept: ${accept}`, added);
+        const [answer] = await exchange(app.port, sent, 1);
+        assert.deepEqual([answer?.status, answer?.headers.get('content-type')], [status, type], `${line} ${accept}`);
+      }
     }
   });
 

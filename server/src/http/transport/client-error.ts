@@ -2,32 +2,47 @@ import { STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import { AppError } from '../../kernel/errors.js';
 import { newId } from '../../kernel/ids.js';
+import { readsPlainJsonAlone } from './accept.js';
+import { HEADER_BYTES_MAX } from './hostile.js';
 import { lastResponse } from './last-exchange.js';
 import { problemOf } from './problem.js';
 
 /** What the HTTP parser itself refuses, and requests that took too long to arrive, get a problem body too. */
-export function answerClientError(error: NodeJS.ErrnoException, socket: Socket): void {
+export function answerClientError(error: ParserError, socket: Socket): void {
   if (error.code === 'ECONNRESET' || !socket.writable) {
     socket.destroy();
     return;
   }
-  refuseInTurn(socket, translate(error));
+  refuseInTurn(socket, translate(error), readsPlainJsonAlone(acceptIn(error.rawPacket)));
+}
+
+/** The parser adds what it was reading. */
+interface ParserError extends NodeJS.ErrnoException {
+  readonly rawPacket?: Buffer;
+}
+
+const ACCEPT_LINE = /^accept:(.*)$/gim;
+
+/** The headers of that name in a request that could not be read, as far as they came with what was refused. */
+function acceptIn(packet: Buffer | undefined): string[] {
+  const text = packet?.toString('latin1', 0, HEADER_BYTES_MAX) ?? '';
+  return [...text.matchAll(ACCEPT_LINE)].flatMap(([, value = '']) => ['Accept', value]);
 }
 
 /** CONNECT asks for a tunnel, and this is no proxy of that kind. */
 export function refuseConnect(socket: Socket): void {
   const headers = { Allow: 'GET' };
-  refuseInTurn(socket, new AppError('method_not_allowed', 'This service does not open tunnels.', { headers }));
+  refuseInTurn(socket, new AppError('method_not_allowed', 'This service does not open tunnels.', { headers }), false);
 }
 
 /** One answer for each request: what is under way goes out first, what has been answered is not answered again. */
-function refuseInTurn(socket: Socket, error: AppError): void {
+function refuseInTurn(socket: Socket, error: AppError, isPlainJson: boolean): void {
   const last = lastResponse(socket);
-  if (last === undefined) refuse(socket, error);
-  else if (last.req.complete && last.writableFinished) refuse(socket, error);
-  else if (last.req.complete) last.once('close', () => refuse(socket, error));
+  if (last === undefined) refuse(socket, error, isPlainJson);
+  else if (last.req.complete && last.writableFinished) refuse(socket, error, isPlainJson);
+  else if (last.req.complete) last.once('close', () => refuse(socket, error, isPlainJson));
   else if (last.headersSent) socket.destroy();
-  else refuse(socket, error);
+  else refuse(socket, error, isPlainJson);
 }
 
 function translate(error: NodeJS.ErrnoException): AppError {
@@ -44,10 +59,10 @@ function translate(error: NodeJS.ErrnoException): AppError {
 const LINGER_MS = 1_000;
 
 /** Written by hand: where the parser gave up there is no response object to write with. */
-function refuse(socket: Socket, error: AppError): void {
+function refuse(socket: Socket, error: AppError, isPlainJson: boolean): void {
   if (!socket.writable) return;
   const traceId = newId();
-  const { status, headers, body } = problemOf(error, { traceId, prefix: 'SVC' });
+  const { status, headers, body } = problemOf(error, { traceId, prefix: 'SVC', isPlainJson });
   const all = {
     ...headers,
     'SVC-TRACE-ID': traceId,
