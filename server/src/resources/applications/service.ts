@@ -7,6 +7,7 @@ import { validationFailed } from '../../kernel/errors.js';
 import { isUuid } from '../../kernel/ids.js';
 import { announce } from '../../storage/changes.js';
 import type { TenantTx } from '../../storage/scope.js';
+import { beforeWriting } from '../../storage/unwritten.js';
 import { applicationBodyOf, shownApplicationOf } from './definition/body.js';
 import type { ChangeOutcome, Changes, ChangesOptions } from './definition/changes.js';
 import { conclude, createChanges, idOf, noSuchApplication, shownRights } from './definition/changes.js';
@@ -156,7 +157,7 @@ async function replaceDefinition(
 ): Promise<ChangeOutcome<ShownApplication>> {
   const found = await lockApplicationById(tx, id, auditContext.atMs);
   if (!found) return noSuchApplication();
-  const old = changes.verify(found);
+  const old = beforeWriting(() => changes.verify(found));
   const type = old.type as ApplicationType; // The column takes no other value.
   if (input.type !== undefined && input.type !== type) {
     return validationFailed({ type: ['cannot be changed; make another Application'] });

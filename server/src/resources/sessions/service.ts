@@ -13,6 +13,7 @@ import { isUuid, newId } from '../../kernel/ids.js';
 import { announce } from '../../storage/changes.js';
 import type { Database } from '../../storage/database.js';
 import type { TenantTx } from '../../storage/scope.js';
+import { beforeWriting } from '../../storage/unwritten.js';
 import { checkTimedRights, SESSION_END_EVENTS } from '../applications/index.js';
 import { SESSION_EVENTS } from './events.js';
 import type { StoredSession } from './queries.js';
@@ -54,7 +55,7 @@ export function createSessions(options: SessionsOptions): Sessions {
       const refusal = await database.write(tenantId, async (tx) => {
         const session = await findSessionByNonce(tx, nonceHash, auditContext.atMs);
         if (!session) return unknownNonce();
-        verify(options, tenantId, session);
+        beforeWriting(() => verify(options, tenantId, session));
         if (session.authorized_by !== null) return alreadyAuthorized();
         const row = sealed(systemKeys, tenantId, {
           ...session,

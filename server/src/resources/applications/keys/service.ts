@@ -4,6 +4,7 @@ import { isKeyMacValid, keyMac } from '../../../access/row-macs.js';
 import type { AuditContext } from '../../../audit/entry.js';
 import { storageUnavailable, validationFailed } from '../../../kernel/errors.js';
 import type { TenantTx } from '../../../storage/scope.js';
+import { beforeWriting } from '../../../storage/unwritten.js';
 import { applicationBodyOf, keyBodyOf, keyNameOf } from '../definition/body.js';
 import type { ChangeOutcome, Changes, ChangesOptions } from '../definition/changes.js';
 import { conclude, idOf, noSuchApplication, noSuchKey } from '../definition/changes.js';
@@ -97,14 +98,15 @@ function changesOf(options: ChangesOptions, changes: Changes): Pick<KeyCalls, 'r
     async add(tenantId, auditContext, given) {
       const id = idOf(given);
       return changes.run<NewKey>(tenantId, id, auditContext, async (tx) => {
-        const application = await lockApplicationById(tx, id, auditContext.atMs);
-        if (!application) return noSuchApplication();
+        const found = await lockApplicationById(tx, id, auditContext.atMs);
+        if (!found) return noSuchApplication();
+        const application = beforeWriting(() => changes.verify(found));
         const live = await listApiKeys(tx, id, auditContext.atMs);
         if (live.length >= KEYS_MAX) {
           return validationFailed({ $: [`the Application has ${KEYS_MAX} keys already; revoke one first`] });
         }
         await endKeys(tx, systemKeys, auditContext, id, await listDeadApiKeys(tx, id, auditContext.atMs));
-        const key = generateApiKey(changes.verify(application).type as ApplicationType); // The column takes no other value.
+        const key = generateApiKey(application.type as ApplicationType); // The column takes no other value.
         const row = await storeKey(tx, systemKeys, auditContext, id, key);
         const body = { ...keyNameOf(row), key: key.reveal(), applicationId: id };
         await conclude(tx, auditContext, APPLICATION_EVENTS.key_added, id, body);
@@ -139,7 +141,7 @@ async function replaceKeys(
   const { systemKeys } = options;
   const found = await lockApplicationById(tx, id, auditContext.atMs);
   if (!found) return noSuchApplication();
-  const application = changes.verify(found);
+  const application = beforeWriting(() => changes.verify(found));
   const [earlier, dead] = await Promise.all([
     listApiKeys(tx, id, auditContext.atMs),
     listDeadApiKeys(tx, id, auditContext.atMs),
