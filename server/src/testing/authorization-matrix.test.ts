@@ -21,17 +21,15 @@ const TYPES: readonly ApplicationType[] = ['public', 'private', 'management'];
 const HOLDERS: Readonly<Record<string, readonly ApplicationType[]>> = {
   'token:create': ['public', 'private'],
   'token:update': ['public', 'private'],
-  ...Object.fromEntries(
-    ['read', 'search', 'delete', 'use'].map((auditContext) => [`token:${auditContext}`, ['private'] as const]),
-  ),
+  ...Object.fromEntries(['read', 'search', 'delete', 'use'].map((verb) => [`token:${verb}`, ['private'] as const])),
   ...Object.fromEntries(
     [
       ...['tenant:read', 'tenant:update', 'tenant:delete', 'log:read', 'report:read'],
       ...['application', 'reactor', 'proxy'].flatMap((thing) =>
-        ['read', 'create', 'update', 'delete'].map((auditContext) => `${thing}:${auditContext}`),
+        ['read', 'create', 'update', 'delete'].map((verb) => `${thing}:${verb}`),
       ),
-      ...['read', 'update', 'delete'].map((auditContext) => `tenant:member:${auditContext}`),
-      ...['create', 'read', 'update', 'delete'].map((auditContext) => `tenant:invitation:${auditContext}`),
+      ...['read', 'update', 'delete'].map((verb) => `tenant:member:${verb}`),
+      ...['create', 'read', 'update', 'delete'].map((verb) => `tenant:invitation:${verb}`),
     ].map((name) => [name, ['management'] as const]),
   ),
 };

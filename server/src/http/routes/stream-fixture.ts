@@ -40,6 +40,12 @@ export const base = {
 export const keyed = { ...base, permission: 'any key', admits: ['application', 'session'] } as const;
 
 /** A source that says one thing and then waits until nobody is there any more. */
+/** Says nothing, and does not look whether anybody still listens. */
+async function* mute(): AsyncGenerator<Buffer> {
+  await new Promise(() => {});
+  yield Buffer.alloc(0);
+}
+
 export async function* silent({ signal }: StreamRequest, seen: Seen) {
   yield Buffer.from('first');
   await new Promise((resolve) => signal.addEventListener('abort', resolve));
@@ -143,6 +149,13 @@ function endingRoutes(seen: Seen): StreamRoute[] {
       path: '/slow',
       durationMsMax: 50,
       handle: () => new Promise(() => {}),
+    }),
+    defineStream({
+      ...base,
+      methods: ['GET'],
+      path: '/mute-body',
+      durationMsMax: 100,
+      handle: () => ({ status: 200, headers: [], body: mute() }),
     }),
     defineStream({
       ...base,

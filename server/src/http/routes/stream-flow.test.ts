@@ -145,6 +145,8 @@ describe('the flow of a stream', () => {
   it('408 when there is no answer in the time of the record, and the end of the connection when its body takes longer', async () => {
     const slow = await server.call('GET', '/slow');
     assert.deepEqual([slow.status, slow.json.code], [408, 'request_timeout']);
+    const mute = await server.call('GET', '/mute-body');
+    assert.deepEqual([mute.status, mute.json.code], [408, 'request_timeout'], 'no piece of its body in that time');
     const answer = await answerOf(start('GET', '/slow-body').end());
     await assert.rejects(async () => {
       for await (const piece of answer) assert.ok(piece.length > 0);

@@ -51,6 +51,8 @@ export function streamRunner(route: StreamRoute, options: RunnerOptions, respond
       const answer = await Promise.race([route.handle(asked), life.over]);
       if (answer === undefined) throw life.reason();
       await respond.stream(exchange, checked(answer), life.signal);
+    } catch (error) {
+      throw life.signal.aborted && !response.headersSent ? life.reason() : error;
     } finally {
       life.end();
       options.streams.leave(context);

@@ -1,7 +1,7 @@
 import { hasName } from './common-headers.js';
 import type { Exchange } from './respond.js';
 import type { Bounds } from './write-pieces.js';
-import { isLong, writePieces, writeSlices, writeWhole } from './write-pieces.js';
+import { isLong, whenAborted, writePieces, writeSlices, writeWhole } from './write-pieces.js';
 
 export type OnAnswered = (exchange: Exchange, status: number) => void;
 
@@ -62,7 +62,7 @@ export function createAnswerWriter({ onAnswered, onWritten, isClosing }: AnswerW
     const pieces = body?.[Symbol.asyncIterator]();
     const isEmpty = pieces === undefined || request.method === 'HEAD' || status === 204 || status === 304;
     try {
-      const first = isEmpty ? NO_PIECE : await pieces.next();
+      const first = isEmpty ? NO_PIECE : await firstOf(pieces, bounds.signal);
       writeHead(exchange, status, headers);
       onWritten(exchange);
       if (isEmpty) response.end();
@@ -77,6 +77,19 @@ export function createAnswerWriter({ onAnswered, onWritten, isClosing }: AnswerW
   }
 
   return { send, stream };
+}
+
+/** The first piece. Rejects when nobody waits for it any more, though the source may still say nothing. */
+async function firstOf(pieces: AsyncIterator<Buffer>, signal: AbortSignal | undefined) {
+  if (signal === undefined) return pieces.next();
+  const given = whenAborted(signal);
+  try {
+    const first = await Promise.race([pieces.next(), given.up]);
+    if (first === undefined) throw new Error('given up before the first piece');
+    return first;
+  } finally {
+    given.forget();
+  }
 }
 
 /** A body this small is read and thrown away, which costs less than a new connection for the next try. */
