@@ -1,9 +1,9 @@
 # syntax=docker/dockerfile:1
 # Built and run with the same commands as a checkout; the embedded server's binaries need glibc.
-FROM node:22-bookworm-slim AS build
+FROM node:24-bookworm-slim AS build
 WORKDIR /app
 COPY package.json package-lock.json .npmrc tsconfig.json tsconfig.base.json ./
-COPY parts/package.json parts/
+COPY test-servers/package.json test-servers/
 COPY server/package.json server/
 COPY acceptance/package.json acceptance/
 COPY bench/package.json bench/
@@ -14,7 +14,7 @@ RUN npm ci
 COPY . .
 RUN npm run build && npm prune --omit=dev
 
-FROM node:22-bookworm-slim
+FROM node:24-bookworm-slim
 ENV NODE_ENV=production STRONGROOM_ENV=production STRONGROOM_HOST=0.0.0.0 STRONGROOM_DATA_DIR=/var/lib/strongroom
 WORKDIR /app
 COPY --from=build /app/package.json ./

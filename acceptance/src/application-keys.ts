@@ -3,6 +3,8 @@ import { describe, it } from 'node:test';
 import { setTimeout as rest } from 'node:timers/promises';
 import type { Sent } from './client.js';
 import { assertConventional, assertProblem } from './client.js';
+import type { Resource } from './resource.js';
+import { endpoint, ONE, SENT } from './resource.js';
 import type { Subject } from './subject.js';
 import type { Application, KeyName, Listed } from './vault.js';
 import { DATE, keyOf, UNKNOWN_ID, UUID } from './vault.js';
@@ -31,7 +33,7 @@ const EMPTY_FORMS: readonly Sent[] = [
   { body: {} },
 ];
 
-export function applicationKeys(subject: () => Subject): void {
+function suite(subject: () => Subject): void {
   const call = (method: string, path: string, sent: Sent = {}) =>
     subject().call(method, path, { key: subject().keys.management, ...sent });
   const make = async (): Promise<Application> => {
@@ -97,7 +99,9 @@ export function applicationKeys(subject: () => Subject): void {
       assert.deepEqual([keys.length, newest], [2, shown]);
       const { last_used_at: __, ...read } = (await call('GET', `/applications/${made.id}/keys/${shown.id}`)).as<Key>();
       assert.deepEqual(read, shown);
-      await assertConventional(subject().call, `/applications/${made.id}/keys/${shown.id}`, subject().keys.management);
+      // One that is never used: the answer about a used one changes when its use is written.
+      const unused = (await call('POST', `/applications/${made.id}/keys`)).as<Key>();
+      await assertConventional(subject().call, `/applications/${made.id}/keys/${unused.id}`, subject().keys.management);
     });
 
     it('200 with only the keys named by id, which may repeat, and none for an id of nobody', async () => {
@@ -218,3 +222,14 @@ export function applicationKeys(subject: () => Subject): void {
     });
   });
 }
+
+export const applicationKeys: Resource = {
+  endpoints: [
+    endpoint(['POST', '/applications/{id}/regenerate'], 'application:update', 200, [...SENT, 404], {}),
+    endpoint(['GET', '/applications/{id}/keys'], 'application:read', 200, ONE),
+    endpoint(['POST', '/applications/{id}/keys'], 'application:update', 201, [...SENT, 404], {}),
+    endpoint(['GET', '/applications/{id}/keys/{key_id}'], 'application:read', 200, ONE),
+    endpoint(['DELETE', '/applications/{id}/keys/{key_id}'], 'application:update', 204, ONE),
+  ],
+  suite,
+};

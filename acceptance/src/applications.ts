@@ -2,6 +2,8 @@ import assert from 'node:assert/strict';
 import { before, describe, it } from 'node:test';
 import type { Sent } from './client.js';
 import { assertConventional, assertProblem } from './client.js';
+import type { Resource } from './resource.js';
+import { endpoint, LIST, ONE, READ, SENT } from './resource.js';
 import type { Subject } from './subject.js';
 import type { Application, Vault } from './vault.js';
 import { DATE, keyOf, listed, logged, openVault, UNKNOWN_ID, UUID } from './vault.js';
@@ -15,7 +17,7 @@ const RULE = {
   permissions: ['token:create', 'token:update'],
 };
 
-export function applications(subject: () => Subject): void {
+function suite(subject: () => Subject): void {
   const management = () => subject().keys.management;
   const call = (method: string, path: string, sent: Sent = {}) =>
     subject().call(method, path, { key: management(), ...sent });
@@ -222,3 +224,19 @@ export function applications(subject: () => Subject): void {
     });
   });
 }
+
+const APPLICATION_SENT = { name: 'Sent', permissions: ['token:create'] };
+
+export const applications: Resource = {
+  endpoints: [
+    endpoint(['GET', '/applications'], 'application:read', 200, LIST),
+    endpoint(['POST', '/applications'], 'application:create', 201, SENT, { ...APPLICATION_SENT, type: 'public' }),
+    endpoint(['GET', '/applications/key'], 'any application key', 200, READ),
+    endpoint(['GET', '/applications/{id}'], 'application:read', 200, ONE),
+    endpoint(['PUT', '/applications/{id}'], 'application:update', 200, [...SENT, 404], APPLICATION_SENT),
+    endpoint(['DELETE', '/applications/{id}'], 'application:delete', 204, ONE),
+    endpoint(['GET', '/application-templates'], 'any key', 200, [401]),
+    endpoint(['GET', '/application-templates/{id}'], 'any key', 200, [401, 404]),
+  ],
+  suite,
+};

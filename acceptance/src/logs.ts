@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import { before, describe, it } from 'node:test';
 import { assertConventional, assertNeedsKey, assertNeedsPermission, assertProblem } from './client.js';
+import type { Resource } from './resource.js';
+import { endpoint, LIST, READ } from './resource.js';
 import type { Subject } from './subject.js';
 import type { Tenant } from './tenants.js';
 
@@ -22,7 +24,7 @@ interface LogPage {
 
 const DATE = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}\+00:00$/;
 
-export function logs(subject: () => Subject): void {
+function suite(subject: () => Subject): void {
   const keys = () => subject().keys;
   const get = (query: string, key = keys().management) => subject().call('GET', `/logs?${query}`, { key });
   const page = async (query: string, key?: string): Promise<LogPage> => {
@@ -247,3 +249,12 @@ export function logs(subject: () => Subject): void {
     });
   });
 }
+
+export const logs: Resource = {
+  endpoints: [
+    endpoint(['GET', '/logs'], 'log:read', 200, LIST),
+    endpoint(['GET', '/logs/entity-types'], 'log:read', 200, READ),
+  ],
+  needsNoTokens: true,
+  suite,
+};

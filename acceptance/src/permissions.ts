@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { assertConventional, assertNeedsKey, assertProblem } from './client.js';
+import type { Resource } from './resource.js';
+import { endpoint } from './resource.js';
 import type { Subject } from './subject.js';
 
 interface Permission {
@@ -47,7 +49,7 @@ const PERMISSIONS: readonly Permission[] = [
   row('report:read', 'Read reports', 'management'),
 ];
 
-export function permissions(subject: () => Subject): void {
+function suite(subject: () => Subject): void {
   const PATH = '/permissions';
   const get = (path: string, key = subject().keys.management) => subject().call('GET', path, { key });
 
@@ -96,3 +98,9 @@ export function permissions(subject: () => Subject): void {
       assertConventional(subject().call, `${PATH}?application_type=public`, subject().keys.public));
   });
 }
+
+export const permissions: Resource = {
+  endpoints: [endpoint(['GET', '/permissions'], 'any key', 200, [400, 401])],
+  needsNoTokens: true,
+  suite,
+};

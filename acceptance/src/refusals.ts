@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { before, describe, it } from 'node:test';
 import type { Sent } from './client.js';
 import { assertNeedsKey, assertProblem } from './client.js';
-import type { Endpoint } from './endpoints.js';
-import { ENDPOINTS, METHODS_BY_PATH } from './endpoints.js';
+import { ENDPOINTS, METHODS_BY_PATH, RESOURCES } from './endpoints.js';
+import type { Endpoint } from './resource.js';
 import type { Subject } from './subject.js';
 import type { Application, Session, Token, Vault } from './vault.js';
 import { openVault, post, UNKNOWN_ID } from './vault.js';
@@ -21,10 +21,12 @@ export function refusals(subject: () => Subject): void {
   let tokenOfStranger: string;
   let applicationId: string;
   let keyId: string;
+  /** What resources make themselves, by the paths it is for. */
+  const made = new Map<string, string>();
   /** The address of something that is there. */
   function address(path: string, id?: string): string {
     const there = path.startsWith('/tokens') ? tokenId : applicationId;
-    const own = path.startsWith('/application-templates') ? TEMPLATE : there;
+    const own = path.startsWith('/application-templates') ? TEMPLATE : (made.get(path) ?? there);
     return path.replace('{id}', id ?? own).replace('{key_id}', keyId);
   }
 
@@ -59,6 +61,10 @@ export function refusals(subject: () => Subject): void {
       tokenOfStranger = (await post<Token>(call, vault.stranger, '/tokens', { data: 'theirs' })).id;
       const spare = { name: 'Spare', type: 'private', permissions: ['token:read'] };
       applicationId = (await post<Application>(call, keys.management, '/applications', spare)).id;
+      for (const { endpoints, make } of RESOURCES.filter((one) => one.make)) {
+        const id = (await make?.(subject())) ?? '';
+        for (const { path } of endpoints) made.set(path, id);
+      }
       keyId = (await post<{ id: string }>(call, keys.management, `/applications/${applicationId}/keys`)).id;
     });
 

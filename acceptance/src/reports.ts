@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { assertConventional, assertNeedsKey, assertNeedsPermission } from './client.js';
+import type { Resource } from './resource.js';
+import { endpoint, READ } from './resource.js';
 import type { Subject } from './subject.js';
 
 interface UsageReport {
@@ -11,7 +13,7 @@ interface UsageReport {
   };
 }
 
-export function reports(subject: () => Subject): void {
+function suite(subject: () => Subject): void {
   const PATH = '/tenants/self/reports/usage';
   const keys = () => subject().keys;
 
@@ -47,3 +49,9 @@ export function reports(subject: () => Subject): void {
       assertConventional(subject().call, PATH, keys().readOnly));
   });
 }
+
+export const reports: Resource = {
+  endpoints: [endpoint(['GET', '/tenants/self/reports/usage'], 'report:read', 200, READ)],
+  needsNoTokens: true,
+  suite,
+};

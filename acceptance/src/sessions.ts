@@ -2,11 +2,13 @@ import assert from 'node:assert/strict';
 import { before, describe, it } from 'node:test';
 import type { Sent } from './client.js';
 import { assertProblem } from './client.js';
+import type { Resource } from './resource.js';
+import { endpoint, ONE, SENT } from './resource.js';
 import type { Subject } from './subject.js';
 import type { Session, Token, Vault } from './vault.js';
 import { CARD, DATE, listed, logged, openVault, post, UUID } from './vault.js';
 
-export function sessions(subject: () => Subject): void {
+function suite(subject: () => Subject): void {
   let vault: Vault;
   const open = (): Promise<Session> => post(subject().call, vault.public, '/sessions');
   const authorize = (body: object, key = vault.full) =>
@@ -181,3 +183,17 @@ export function sessions(subject: () => Subject): void {
     });
   });
 }
+
+const NONCE_SENT = 'abcdefghijklmnopqrstuv';
+
+export const sessions: Resource = {
+  endpoints: [
+    endpoint(['POST', '/sessions'], 'public application key', 201, SENT, {}),
+    endpoint(['POST', '/sessions/authorize'], 'private application key', 200, [...SENT, 404, 409], {
+      nonce: NONCE_SENT,
+      permissions: ['token:read'],
+    }),
+    endpoint(['DELETE', '/sessions/{id}'], 'any application key', 204, ONE),
+  ],
+  suite,
+};

@@ -1,7 +1,9 @@
+import type { ChildProcessByStdio } from 'node:child_process';
 import { execFile, spawn } from 'node:child_process';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { Readable } from 'node:stream';
 import { promisify } from 'node:util';
 import type { Keys } from './keys.js';
 
@@ -23,7 +25,10 @@ const READS = ['tenant:read', 'log:read', 'report:read'];
 const MANAGEMENT = [
   ...READS,
   ...['tenant:update', 'tenant:delete'],
-  ...['application:read', 'application:create', 'application:update', 'application:delete'],
+  ...['application', 'reactor', 'proxy', 'tenant:invitation'].flatMap((thing) =>
+    ['read', 'create', 'update', 'delete'].map((act) => `${thing}:${act}`),
+  ),
+  ...['read', 'update', 'delete'].map((act) => `tenant:member:${act}`),
 ];
 
 /** Runs the product on a free port and an empty data folder, and makes keys the way an operator does. */
@@ -33,7 +38,34 @@ export async function startServer(settings: Readonly<Record<string, string>> = {
   const env = { ...Object.fromEntries(inherited), ...settings, STRONGROOM_DATA_DIR: dataDir, STRONGROOM_PORT: '0' };
   const child = spawn(process.execPath, [PROGRAM, 'serve'], { env, stdio: ['ignore', 'pipe', 'inherit'] });
   const ended = new Promise<void>((resolve) => child.once('exit', () => resolve()));
-  const baseUrl = await new Promise<string>((resolve, reject) => {
+  const baseUrl = await addressOf(child);
+
+  async function run(...words: string[]): Promise<string> {
+    const { stdout } = await promisify(execFile)(process.execPath, [PROGRAM, ...words], { env });
+    return stdout.trim();
+  }
+  const makeTenant = (name: string): Promise<string> => run('tenant', 'create', '--name', name);
+  const makeKey: StartedServer['makeKey'] = (tenant, type, permissions) => {
+    const flags = permissions.flatMap((permission) => ['--permission', permission]);
+    return run('application', 'create', '--tenant', tenant, '--type', type, ...flags);
+  };
+
+  return {
+    baseUrl,
+    makeTenant,
+    makeKey,
+    makeKeys: () => makeKeys(makeTenant, makeKey),
+    async stop() {
+      child.kill('SIGTERM');
+      await ended;
+      await rm(dataDir, { recursive: true, force: true });
+    },
+  };
+}
+
+/** Where it listens, once it says that it is ready. */
+function addressOf(child: ChildProcessByStdio<null, Readable, null>): Promise<string> {
+  return new Promise((resolve, reject) => {
     let output = '';
     const fail = (): void => reject(new Error(`the server did not start: ${output}`));
     const timer = setTimeout(fail, START_MS);
@@ -46,50 +78,30 @@ export async function startServer(settings: Readonly<Record<string, string>> = {
       resolve(address);
     });
   });
+}
 
-  async function run(...words: string[]): Promise<string> {
-    const { stdout } = await promisify(execFile)(process.execPath, [PROGRAM, ...words], { env });
-    return stdout.trim();
-  }
-  const makeTenant = (name: string): Promise<string> => run('tenant', 'create', '--name', name);
-  const makeKey = (tenant: string, type: string, permissions: readonly string[]): Promise<string> => {
-    const flags = permissions.flatMap((permission) => ['--permission', permission]);
-    return run('application', 'create', '--tenant', tenant, '--type', type, ...flags);
-  };
-
+async function makeKeys(makeTenant: StartedServer['makeTenant'], makeKey: StartedServer['makeKey']): Promise<Keys> {
+  const [main = '', other = '', doomed = ''] = await Promise.all(['Main', 'Other', 'Doomed'].map(makeTenant));
+  const [management, readOnly, unrelated, publicKey, privateKey] = await Promise.all([
+    makeKey(main, 'management', MANAGEMENT),
+    makeKey(main, 'management', READS),
+    makeKey(main, 'management', ['application:read']),
+    makeKey(main, 'public', ['token:create']),
+    makeKey(main, 'private', ['token:create', 'token:read']),
+  ]);
+  const [otherTenantManagement, disposableManagement, disposableReadOnly] = await Promise.all([
+    makeKey(other, 'management', MANAGEMENT),
+    makeKey(doomed, 'management', MANAGEMENT),
+    makeKey(doomed, 'management', READS),
+  ]);
   return {
-    baseUrl,
-    makeTenant,
-    makeKey,
-    async makeKeys() {
-      const [main = '', other = '', doomed = ''] = await Promise.all(['Main', 'Other', 'Doomed'].map(makeTenant));
-      const [management, readOnly, unrelated, publicKey, privateKey] = await Promise.all([
-        makeKey(main, 'management', MANAGEMENT),
-        makeKey(main, 'management', READS),
-        makeKey(main, 'management', ['application:read']),
-        makeKey(main, 'public', ['token:create']),
-        makeKey(main, 'private', ['token:create', 'token:read']),
-      ]);
-      const [otherTenantManagement, disposableManagement, disposableReadOnly] = await Promise.all([
-        makeKey(other, 'management', MANAGEMENT),
-        makeKey(doomed, 'management', MANAGEMENT),
-        makeKey(doomed, 'management', READS),
-      ]);
-      return {
-        management,
-        readOnly,
-        unrelated,
-        public: publicKey,
-        private: privateKey,
-        otherTenantManagement,
-        disposableManagement,
-        disposableReadOnly,
-      };
-    },
-    async stop() {
-      child.kill('SIGTERM');
-      await ended;
-      await rm(dataDir, { recursive: true, force: true });
-    },
+    management,
+    readOnly,
+    unrelated,
+    public: publicKey,
+    private: privateKey,
+    otherTenantManagement,
+    disposableManagement,
+    disposableReadOnly,
   };
 }

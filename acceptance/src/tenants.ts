@@ -2,6 +2,8 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Sent } from './client.js';
 import { assertConventional, assertNeedsKey, assertNeedsPermission, assertProblem } from './client.js';
+import type { Resource } from './resource.js';
+import { endpoint, READ, SENT } from './resource.js';
 import type { Subject } from './subject.js';
 
 export interface Tenant {
@@ -20,7 +22,7 @@ const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 const DATE = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}\+00:00$/;
 const UNTOUCHED = { fingerprint_tokens: 'false', deduplicate_tokens: 'false' };
 
-export function tenants(subject: () => Subject): void {
+function suite(subject: () => Subject): void {
   const keys = () => subject().keys;
   const get = async (key = keys().management): Promise<Tenant> => (await subject().call('GET', PATH, { key })).as();
   const put = (sent: Sent) => subject().call('PUT', PATH, { key: keys().management, ...sent });
@@ -192,3 +194,13 @@ export function tenants(subject: () => Subject): void {
     });
   });
 }
+
+export const tenants: Resource = {
+  endpoints: [
+    endpoint(['GET', '/tenants/self'], 'tenant:read', 200, READ),
+    endpoint(['PUT', '/tenants/self'], 'tenant:update', 200, SENT, { name: 'Main' }),
+    endpoint(['DELETE', '/tenants/self'], 'tenant:delete', 204, READ),
+  ],
+  needsNoTokens: true,
+  suite,
+};

@@ -2,6 +2,8 @@ import assert from 'node:assert/strict';
 import { before, describe, it } from 'node:test';
 import type { Sent } from './client.js';
 import { assertConventional, assertProblem } from './client.js';
+import type { Resource } from './resource.js';
+import { endpoint, LIST, SENT } from './resource.js';
 import type { Subject } from './subject.js';
 import type { Listed, Token, Vault } from './vault.js';
 import { CARD, listed, logged, openVault, post } from './vault.js';
@@ -9,7 +11,7 @@ import { CARD, listed, logged, openVault, post } from './vault.js';
 /** Lists are tried in a container of their own, so that other suites do not matter. */
 const CONTAINER = '/lists/';
 
-export function tokenLists(subject: () => Subject): void {
+function suite(subject: () => Subject): void {
   let vault: Vault;
   /** Newest first, as lists have them. */
   let made: Token[];
@@ -195,3 +197,13 @@ export function tokenLists(subject: () => Subject): void {
     });
   });
 }
+
+export const tokenLists: Resource = {
+  endpoints: [
+    endpoint(['GET', '/tokens'], 'token:read', 200, LIST),
+    endpoint(['POST', '/tokens/search'], 'token:search', 200, SENT, { query: '' }),
+    endpoint(['GET', '/v2/tokens'], 'token:read', 200, LIST),
+    endpoint(['POST', '/v2/tokens/search'], 'token:search', 200, SENT, { query: '' }),
+  ],
+  suite,
+};

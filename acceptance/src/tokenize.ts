@@ -2,13 +2,15 @@ import assert from 'node:assert/strict';
 import { before, describe, it } from 'node:test';
 import type { Sent } from './client.js';
 import { assertProblem } from './client.js';
+import type { Resource } from './resource.js';
+import { endpoint, SENT } from './resource.js';
 import type { Subject } from './subject.js';
 import type { Token, Vault } from './vault.js';
 import { CARD, listed, logged, openVault, post, UUID } from './vault.js';
 
 const TOKENS_MAX = 100;
 
-export function tokenize(subject: () => Subject): void {
+function suite(subject: () => Subject): void {
   let vault: Vault;
   const call = (path: string, body: unknown, sent: Sent = {}) =>
     subject().call('POST', path, { key: vault.full, body, ...sent });
@@ -129,3 +131,11 @@ export function tokenize(subject: () => Subject): void {
     });
   });
 }
+
+export const tokenize: Resource = {
+  endpoints: [
+    endpoint(['POST', '/tokenize'], 'token:create', 200, [...SENT, 409], { sent: 'value' }),
+    endpoint(['POST', '/detokenize'], 'token:read', 200, SENT, { sent: 'text' }),
+  ],
+  suite,
+};

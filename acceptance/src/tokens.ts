@@ -2,11 +2,13 @@ import assert from 'node:assert/strict';
 import { before, describe, it } from 'node:test';
 import type { Sent } from './client.js';
 import { assertConventional, assertProblem } from './client.js';
+import type { Resource } from './resource.js';
+import { endpoint, ONE, SENT } from './resource.js';
 import type { Subject } from './subject.js';
 import type { Token, Vault } from './vault.js';
 import { CARD, DATE, logged, openVault, post, UUID } from './vault.js';
 
-export function tokens(subject: () => Subject): void {
+function suite(subject: () => Subject): void {
   let vault: Vault;
   const call = (method: string, path: string, sent: Sent = {}) =>
     subject().call(method, path, { key: vault.full, ...sent });
@@ -262,3 +264,13 @@ export function tokens(subject: () => Subject): void {
     });
   });
 }
+
+export const tokens: Resource = {
+  endpoints: [
+    endpoint(['POST', '/tokens'], 'token:create', 201, [...SENT, 409], { data: 'sent' }),
+    endpoint(['GET', '/tokens/{id}'], 'token:read', 200, ONE),
+    endpoint(['PATCH', '/tokens/{id}'], 'token:update', 200, [...SENT, 404], { data: 'sent' }),
+    endpoint(['DELETE', '/tokens/{id}'], 'token:delete', 204, ONE),
+  ],
+  suite,
+};

@@ -1,13 +1,13 @@
+import type { Round } from './alternate.js';
 import type { Bound } from './goals.js';
 import { boundText, goalOf } from './goals.js';
 import type { Goal, Table } from './page/results.js';
 import { median, ratiosOf, spread } from './statistics.js';
-import type { Round } from './turns.js';
 
-/** A path of the product beside its floor, measured in turns. */
+/** A path of the product beside its baseline, measured in turns. */
 export interface Comparison {
   readonly path: string;
-  readonly floor: string;
+  readonly baseline: string;
   readonly ours: readonly Round[];
   readonly below: readonly Round[] | undefined;
   /** What one request carries, where figures are about tokens. */
@@ -17,13 +17,13 @@ export interface Comparison {
 
 const HEAD = [
   'path',
-  'floor',
-  'floor/s',
+  'baseline',
+  'baseline/s',
   'product/s',
   'p50 ms',
   'p99 ms',
   'p99.9 ms',
-  'floor CPU µs',
+  'baseline CPU µs',
   'API CPU µs',
   'PG CPU µs',
   'RSS MB',
@@ -38,8 +38,8 @@ export function comparisonTable(title: string, comparisons: readonly Comparison[
 }
 
 export function comparisonGoals(comparisons: readonly Comparison[]): Goal[] {
-  return comparisons.flatMap(({ path, floor, ours, below, goal }) =>
-    goal && below ? [goalOf(`${path}: ${floor}`, ratios(ours, below), goal)] : [],
+  return comparisons.flatMap(({ path, baseline, ours, below, goal }) =>
+    goal && below ? [goalOf(`${path}: ${baseline}`, ratios(ours, below), goal)] : [],
   );
 }
 
@@ -47,17 +47,17 @@ export function comparisonGoals(comparisons: readonly Comparison[]): Goal[] {
 export function loadNotes(comparisons: readonly Comparison[]): string[] {
   return comparisons
     .filter(({ ours, below = [] }) => [ours, below].some((rounds) => middle(rounds, 'loadShare') > LOAD_BUSY))
-    .map(({ path, floor }) => `${path} (${floor}): the load process was busy; its rates are lower bounds.`);
+    .map(({ path, baseline }) => `${path} (${baseline}): the load process was busy; its rates are lower bounds.`);
 }
 
 function rowOf(comparison: Comparison): string[] {
-  const { path, floor, ours, below, unit = 1, goal } = comparison;
+  const { path, baseline, ours, below, unit = 1, goal } = comparison;
   const each = (name: keyof Round, rounds: readonly Round[]): string => (middle(rounds, name) / unit).toFixed(0);
   const rate = (rounds: readonly Round[]): string => (middle(rounds, 'perSecond') * unit).toFixed(0);
   const belowUs = below?.map(({ apiUs, databaseUs }) => (apiUs + databaseUs) / unit);
   return [
     path,
-    floor,
+    baseline,
     below ? rate(below) : '',
     rate(ours),
     middle(ours, 'p50Ms').toFixed(1),

@@ -1,8 +1,10 @@
 import { fileURLToPath } from 'node:url';
-import { endWith, readOptions } from '@strongroom/parts/options.js';
+import { endWith, readOptions } from '@strongroom/test-servers/options.js';
+import { compareTables } from './page/compare.js';
 import { describeMachine, machineLine } from './page/machine.js';
 import { publish } from './page/publish.js';
-import type { Findings } from './page/results.js';
+import type { Findings, Results } from './page/results.js';
+import { NOTHING, readResults } from './page/results.js';
 import { textTable } from './page/text-table.js';
 import { PARTS } from './parts.js';
 import { planOf } from './plan.js';
@@ -11,6 +13,7 @@ import { createWorkshop } from './workshop.js';
 const HELP = `--only PART     one part alone, or several with commas between: ${Object.keys(PARTS).join(', ')}
 --rounds N      from 1 to 99
 --against PATH  another checkout, built, that the part "builds" compares this one with
+--compare FILE  raw results of an earlier run, printed beside those of this one
 --quick         rough figures, printed and not written
 --write         write them all the same
 `;
@@ -22,6 +25,7 @@ const values = readOptions(
     only: { type: 'string' },
     rounds: { type: 'string' },
     against: { type: 'string' },
+    compare: { type: 'string' },
   },
   HELP,
 );
@@ -29,10 +33,14 @@ const values = readOptions(
 const COMPARED = 'builds';
 const COMPARED_ROUNDS = 9;
 const DOCS = fileURLToPath(new URL('../../docs', import.meta.url));
+/** What the page was made of. It stays on the machine that measured it. */
+const RAW_FILE = fileURLToPath(new URL('../results/latest.json', import.meta.url));
 const isQuick = values.quick ?? false;
 const isWritten = !isQuick || (values.write ?? false);
 const names = chosen(values.only, values.against);
 const plan = planOf(isQuick, roundsOf(values.rounds, names), values.against);
+// Read before anything is measured: this run may write the very file.
+const earlier = values.compare === undefined ? {} : await earlierResults(values.compare);
 const machine = describeMachine();
 const say = (line: string): void => void process.stdout.write(`${line}\n`);
 let workshop = createWorkshop();
@@ -49,9 +57,10 @@ for (const name of names) {
     const findings = await measure(name);
     const seconds = (performance.now() - startedMs) / 1_000;
     print(findings);
+    for (const table of compareTables(earlier[name] ?? NOTHING, findings)) say(textTable(table).trimEnd());
     say(`\n${name} took ${seconds.toFixed(0)} s`);
     const result = { date: new Date().toISOString(), machine, rounds: plan.rounds, isQuick, seconds, ...findings };
-    if (isWritten) await publish(DOCS, name, result);
+    if (isWritten) await publish(DOCS, RAW_FILE, name, result);
   } catch (error) {
     if (isEnding) break;
     // One part that cannot be measured must not cost the figures of the others; the exit says that it was so.
@@ -86,6 +95,12 @@ function chosen(only: string | undefined, against: string | undefined): string[]
   if (unknown.length > 0)
     endWith(`No part is named ${unknown.join(', ')}. There are: ${Object.keys(PARTS).join(', ')}`);
   return wanted;
+}
+
+async function earlierResults(file: string): Promise<Results> {
+  const results = await readResults(file);
+  if (Object.keys(results).length === 0) endWith(`${file} has no results. Keep a copy of bench/results/latest.json.`);
+  return results;
 }
 
 function roundsOf(text: string | undefined, chosenNames: readonly string[]): number | undefined {

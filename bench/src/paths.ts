@@ -1,3 +1,4 @@
+import type { Round, Side } from './alternate.js';
 import { runLoad } from './load/run.js';
 import type { Plot } from './page/plot.js';
 import type { Bench } from './plan.js';
@@ -6,7 +7,6 @@ import { card, wire } from './requests.js';
 import { seedTokens } from './seed.js';
 import { summaryOf } from './statistics.js';
 import { makeVaultTenant } from './tenants.js';
-import type { Round, Side } from './turns.js';
 
 /** Requests of each path that is measured on more than one arrangement of the product. */
 export interface CommonPaths {

@@ -3,7 +3,7 @@ import { open, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
-import { freePort } from '@strongroom/parts/programs.js';
+import { freePort } from '@strongroom/test-servers/programs.js';
 import { apiPids, type Watched } from './watch/cost.js';
 import type { Workshop } from './workshop.js';
 
@@ -29,7 +29,7 @@ export interface Product {
   readonly key: string;
   readonly env: NodeJS.ProcessEnv;
   readonly watched: Watched;
-  /** Processor time of the database alone, for floors that use it too. */
+  /** Processor time of the database alone, for baselines that use it too. */
   readonly database: number;
   readonly readySeconds: number;
   command(...words: string[]): Promise<string>;

@@ -22,12 +22,12 @@ export function firstLine(child: ChildProcess, pattern: RegExp): Promise<string>
 }
 
 /** A server of ours that prints its port. */
-export async function startFloor(
+export async function startBaseline(
   workshop: Workshop,
   name: string,
   options: object,
 ): Promise<{ readonly port: number; readonly pid: number; stop(): Promise<void> }> {
-  const { child, stop } = workshop.spawn([scriptPath(`floors/${name}`), JSON.stringify(options)], {
+  const { child, stop } = workshop.spawn([scriptPath(`baselines/${name}`), JSON.stringify(options)], {
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   return { port: Number(await firstLine(child, /^(\d+)$/)), pid: child.pid ?? 0, stop };

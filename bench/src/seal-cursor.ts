@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { text } from 'node:stream/consumers';
-import { createCursors } from '../../server/dist/http/cursor.js';
+import { createCursors } from '../../server/dist/http/paging/cursor.js';
 import { insideProduct } from './inside.js';
 import type { SealOptions } from './log-pages.js';
 

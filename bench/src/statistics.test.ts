@@ -25,7 +25,7 @@ describe('the statistics of a run', () => {
     assert.equal(p99Ms, 100);
   });
 
-  it('a ratio compares a round with the same round of the floor', () => {
+  it('a ratio compares a round with the same round of the baseline', () => {
     assert.deepEqual(ratiosOf([10, 30], [20, 30]), [0.5, 1]);
   });
 

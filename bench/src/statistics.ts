@@ -29,8 +29,8 @@ export function spread(values: readonly number[], digits: number): string {
 }
 
 /** Each round against the same round of the other. */
-export function ratiosOf(ours: readonly number[], floor: readonly number[]): number[] {
-  return ours.map((value, round) => value / (floor[round] ?? Number.NaN));
+export function ratiosOf(ours: readonly number[], baseline: readonly number[]): number[] {
+  return ours.map((value, round) => value / (baseline[round] ?? Number.NaN));
 }
 
 export interface Latencies {

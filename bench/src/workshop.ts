@@ -14,7 +14,7 @@ export interface Workshop {
   close(): Promise<void>;
 }
 
-const PATIENCE_MS = 20_000;
+const KILL_AFTER_MS = 20_000;
 
 export function createWorkshop(): Workshop {
   const undos: (() => Promise<void>)[] = [];
@@ -64,7 +64,7 @@ function end(child: ChildProcess): Promise<void> {
       resolve();
       return;
     }
-    const timer = setTimeout(() => child.kill('SIGKILL'), PATIENCE_MS);
+    const timer = setTimeout(() => child.kill('SIGKILL'), KILL_AFTER_MS);
     child.once('exit', () => {
       clearTimeout(timer);
       resolve();

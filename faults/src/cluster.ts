@@ -3,16 +3,16 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { give, unprivileged } from '@strongroom/parts/account.js';
-import { endDescendants } from '@strongroom/parts/descendants.js';
-import { findPostgres, findProgram } from '@strongroom/parts/find.js';
-import type { PostgresServer } from '@strongroom/parts/postgres.js';
-import { startPostgres } from '@strongroom/parts/postgres.js';
-import type { RedisServer } from '@strongroom/parts/redis.js';
-import { startRedis } from '@strongroom/parts/redis.js';
-import { promote, startStandby } from '@strongroom/parts/standby.js';
-import type { TcpProxy } from '@strongroom/parts/tcp-proxy.js';
-import { startTcpProxy } from '@strongroom/parts/tcp-proxy.js';
+import { give, unprivileged } from '@strongroom/test-servers/account.js';
+import { endDescendants } from '@strongroom/test-servers/descendants.js';
+import { findPostgres, findProgram } from '@strongroom/test-servers/find.js';
+import type { PostgresServer } from '@strongroom/test-servers/postgres.js';
+import { startPostgres } from '@strongroom/test-servers/postgres.js';
+import type { RedisServer } from '@strongroom/test-servers/redis.js';
+import { startRedis } from '@strongroom/test-servers/redis.js';
+import { promote, startStandby } from '@strongroom/test-servers/standby.js';
+import type { TcpProxy } from '@strongroom/test-servers/tcp-proxy.js';
+import { startTcpProxy } from '@strongroom/test-servers/tcp-proxy.js';
 import type { Disk } from './disk.js';
 import { makeDisk } from './disk.js';
 import type { ApiNode } from './node.js';
@@ -77,7 +77,7 @@ export function clockFileOf(folder: string, node: number): string {
 }
 
 export async function startCluster(options: ClusterOptions = {}): Promise<Cluster> {
-  const undo: (() => Promise<unknown>)[] = [];
+  const undo: Undo = [];
   const stop = async (): Promise<void> => {
     process.removeListener('exit', abandon);
     for (const act of undo.splice(0).reverse()) await act().catch(() => {});
@@ -98,39 +98,14 @@ export async function startCluster(options: ClusterOptions = {}): Promise<Cluste
   }
 }
 
-async function build(
-  options: ClusterOptions,
-  folder: string,
-  undo: (() => Promise<unknown>)[],
-  stop: () => Promise<void>,
-): Promise<Cluster> {
-  const disk = options.disk && (await makeDisk(options.disk.megabytes));
-  if (disk) undo.push(() => disk.remove());
-  const rootKeyFile = join(folder, 'root-key');
-  const [postgres, rootKey] = await Promise.all([
-    startPostgres({
-      binDir: postgresBinDir(),
-      settings: { ...DURABLE, ...options.postgres },
-      ...(disk
-        ? await placesOn(disk, options.disk?.holds ?? 'all', folder)
-        : { dataDir: await placeIn(folder, 'primary') }),
-    }),
-    command({}, 'root-key', 'generate'),
-  ]);
-  undo.push(() => postgres.remove());
-  // What was set up by hand is not what a fault is to lose.
-  await disk?.flush();
-  await writeFile(rootKeyFile, `${rootKey}\n`, { mode: 0o600 });
-  const standby = options.hasStandby && (await startSynchronous(postgres, await placeIn(folder, 'standby')));
-  if (standby) undo.push(() => standby.remove());
-  let primary = postgres;
-  const proxy = await startTcpProxy(postgres.port);
-  undo.push(() => proxy.close());
-  const redis = (options.hasRedis ?? findProgram('redis-server') !== undefined) ? await startRedis() : undefined;
-  if (redis) undo.push(() => redis.end('SIGKILL'));
-  const redisProxy = redis && (await startTcpProxy(redis.port));
-  if (redisProxy) undo.push(() => redisProxy.close());
+/** Acts that take down what was started, the last first. */
+type Undo = (() => Promise<unknown>)[];
 
+async function build(options: ClusterOptions, folder: string, undo: Undo, stop: () => Promise<void>): Promise<Cluster> {
+  const rootKeyFile = join(folder, 'root-key');
+  const rootKey = await command({}, 'root-key', 'generate');
+  const servers = await startServers(options, folder, undo);
+  await writeFile(rootKeyFile, `${rootKey}\n`, { mode: 0o600 });
   const shared: Settings = {
     // In a file, so that it can be changed while the nodes run.
     STRONGROOM_ROOT_KEY_FILE: rootKeyFile,
@@ -140,14 +115,81 @@ async function build(
     STRONGROOM_TRUSTED_PROXIES: PROXY_TO_LOOPBACK,
     ...options.settings,
   };
+  const { postgres, standby } = servers;
   const settings = {
     ...shared,
     STRONGROOM_DATABASE_URL: withStandby(postgres.url('service'), standby),
     STRONGROOM_MIGRATION_DATABASE_URL: withStandby(postgres.url('owner'), standby),
   };
   await command(settings, 'migrate');
+  const nodes = await startNodes(options.nodes ?? 2, folder, shared, servers, undo);
+  const [first] = nodes;
+  if (!first) throw new Error('a cluster has a node');
+  const tenants = await Promise.all(
+    Array.from({ length: TENANTS }, (_, index) => makeTenant(settings, first.port, index)),
+  );
+  let primary = postgres;
+  return {
+    folder,
+    ...servers,
+    get postgres() {
+      return primary;
+    },
+    async failOver() {
+      if (!standby) throw new Error('there is no standby');
+      await promote(standby);
+      primary = standby;
+    },
+    nodes,
+    tenants,
+    settings,
+    async startExtra(own) {
+      const node = await createNode({ index: nodes.length, settings: { ...shared, ...own } });
+      undo.push(() => node.end('SIGKILL'));
+      await node.start();
+      return node;
+    },
+    command: (...words) => runCommand(settings, ...words),
+    stop,
+  };
+}
+
+type Servers = Pick<Cluster, 'disk' | 'postgres' | 'standby' | 'proxy' | 'redis' | 'redisProxy'>;
+
+/** Everything around the nodes. */
+async function startServers(options: ClusterOptions, folder: string, undo: Undo): Promise<Servers> {
+  const disk = options.disk && (await makeDisk(options.disk.megabytes));
+  if (disk) undo.push(() => disk.remove());
+  const postgres = await startPostgres({
+    binDir: postgresBinDir(),
+    settings: { ...DURABLE, ...options.postgres },
+    ...(disk
+      ? await placesOn(disk, options.disk?.holds ?? 'all', folder)
+      : { dataDir: await placeIn(folder, 'primary') }),
+  });
+  undo.push(() => postgres.remove());
+  // What was set up by hand is not what a fault is to lose.
+  await disk?.flush();
+  const standby = options.hasStandby && (await startSynchronous(postgres, await placeIn(folder, 'standby')));
+  if (standby) undo.push(() => standby.remove());
+  const proxy = await startTcpProxy(postgres.port);
+  undo.push(() => proxy.close());
+  const redis = (options.hasRedis ?? findProgram('redis-server') !== undefined) ? await startRedis() : undefined;
+  if (redis) undo.push(() => redis.end('SIGKILL'));
+  const redisProxy = redis && (await startTcpProxy(redis.port));
+  if (redisProxy) undo.push(() => redisProxy.close());
+  return { disk, postgres, standby, proxy, redis, redisProxy };
+}
+
+async function startNodes(
+  count: number,
+  folder: string,
+  shared: Settings,
+  { postgres, standby, proxy, redisProxy }: Servers,
+  undo: Undo,
+): Promise<ApiNode[]> {
   const nodes = await Promise.all(
-    Array.from({ length: options.nodes ?? 2 }, (_, index) =>
+    Array.from({ length: count }, (_, index) =>
       createNode({
         index,
         settings: {
@@ -163,38 +205,7 @@ async function build(
   undo.push(() => Promise.all(nodes.map((node) => node.end('SIGKILL'))));
   // One after the other: the first start on an empty database makes the keys of the installation.
   for (const node of nodes) await node.start();
-  const [first] = nodes;
-  if (!first) throw new Error('a cluster has a node');
-  const tenants = await Promise.all(
-    Array.from({ length: TENANTS }, (_, index) => makeTenant(settings, first.port, index)),
-  );
-  return {
-    folder,
-    get postgres() {
-      return primary;
-    },
-    standby,
-    async failOver() {
-      if (!standby) throw new Error('there is no standby');
-      await promote(standby);
-      primary = standby;
-    },
-    disk,
-    proxy,
-    redis,
-    redisProxy,
-    nodes,
-    tenants,
-    settings,
-    async startExtra(own) {
-      const node = await createNode({ index: nodes.length, settings: { ...shared, ...own } });
-      undo.push(() => node.end('SIGKILL'));
-      await node.start();
-      return node;
-    },
-    command: (...words) => runCommand(settings, ...words),
-    stop,
-  };
+  return nodes;
 }
 
 /** A folder of PostgreSQL in that of the cluster, which goes with it. */

@@ -2,8 +2,8 @@ import { execFileSync } from 'node:child_process';
 import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { findProgram } from '@strongroom/parts/find.js';
-import { runProgram } from '@strongroom/parts/programs.js';
+import { findProgram } from '@strongroom/test-servers/find.js';
+import { runProgram } from '@strongroom/test-servers/programs.js';
 
 /** A file system of its own in a file, which can be filled up and cut off. */
 export interface Disk {

@@ -1,5 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import { startProgram } from '@strongroom/parts/programs.js';
+import { startProgram } from '@strongroom/test-servers/programs.js';
 import type { Cluster } from './cluster.js';
 import type { Settings } from './product.js';
 import { environment, MAIN } from './product.js';

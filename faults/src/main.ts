@@ -1,6 +1,6 @@
 import { copyFile, writeFile } from 'node:fs/promises';
 import { constants } from 'node:os';
-import { endWith, readOptions } from '@strongroom/parts/options.js';
+import { endWith, readOptions } from '@strongroom/test-servers/options.js';
 import { checkEnd } from './check.js';
 import type { Cluster } from './cluster.js';
 import { startCluster } from './cluster.js';

@@ -1,4 +1,4 @@
-import { findPostgres, findProgram } from '@strongroom/parts/find.js';
+import { findPostgres, findProgram } from '@strongroom/test-servers/find.js';
 import { whyNoDisk } from './disk.js';
 import type { Part } from './scenario.js';
 

@@ -1,6 +1,6 @@
 import { request } from 'node:http';
-import type { RunningProgram } from '@strongroom/parts/programs.js';
-import { freePort, startProgram, untilUp } from '@strongroom/parts/programs.js';
+import type { RunningProgram } from '@strongroom/test-servers/programs.js';
+import { freePort, startProgram, untilUp } from '@strongroom/test-servers/programs.js';
 import type { Settings } from './product.js';
 import { environment, MAIN } from './product.js';
 

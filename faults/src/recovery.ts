@@ -4,7 +4,7 @@ import type { Attempt, Journal } from './journal.js';
 export const RECOVERY_MAX_MS = 30_000;
 const POLL_MS = 50;
 /** An operation that has no answer after so long is no sign of health. */
-const PATIENCE_MS = 2_000;
+const ANSWER_MAX_MS = 2_000;
 
 export interface Recovery {
   /** From the end of the fault to the end of the last operation that failed; 0 if none did. */
@@ -26,7 +26,7 @@ export async function untilCalm(journal: Journal, faultEndMs: number, calmMs: nu
     const tookMs = lastBadMs - faultEndMs;
     const hasSuccess = later.some(({ outcome, endedMs }) => outcome === 'acknowledged' && endedMs > lastBadMs);
     if (nowMs - lastBadMs >= calmMs && hasSuccess) return { tookMs, isInTime: tookMs <= RECOVERY_MAX_MS };
-    if (nowMs - faultEndMs > RECOVERY_MAX_MS + calmMs + PATIENCE_MS)
+    if (nowMs - faultEndMs > RECOVERY_MAX_MS + calmMs + ANSWER_MAX_MS)
       return { tookMs: nowMs - faultEndMs, isInTime: false };
     await new Promise((resolve) => setTimeout(resolve, POLL_MS));
   }
@@ -34,6 +34,6 @@ export async function untilCalm(journal: Journal, faultEndMs: number, calmMs: nu
 
 /** A client over its rate limit is no fault. */
 function isBad({ outcome, note, startedMs }: Attempt, nowMs: number): boolean {
-  if (outcome === 'pending') return nowMs - startedMs > PATIENCE_MS;
+  if (outcome === 'pending') return nowMs - startedMs > ANSWER_MAX_MS;
   return outcome !== 'acknowledged' && !note.startsWith('429') && !note.includes('idempotency_in_flight');
 }

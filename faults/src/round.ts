@@ -2,9 +2,10 @@ import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { checkRound } from './check.js';
 import type { Cluster } from './cluster.js';
+import type { Journal } from './journal.js';
 import { createJournal, outcomeOf } from './journal.js';
 import type { LoadSize } from './load.js';
-import { startLoad } from './load.js';
+import { Load } from './load.js';
 import { createRandom } from './random.js';
 import { RECOVERY_MAX_MS, untilCalm } from './recovery.js';
 import type { Round, Scenario } from './scenario.js';
@@ -48,7 +49,7 @@ export async function runRound(
     violate,
     pause: (minMs, maxMs) => wait(choices.between(minMs, maxMs)),
   };
-  const load = startLoad({
+  const load = new Load({
     ...DEFAULT_LOAD,
     ...scenario.load,
     cluster,
@@ -69,7 +70,7 @@ export async function runRound(
     if (!recovery.isInTime) violate(`operations still failed ${Math.round(recoveryMs)} ms after the fault had ended`);
     await load.stop();
     await load.settle(RECOVERY_MAX_MS);
-    await checkRound({ cluster, roundId: id, journal, entities: load.entities, violate });
+    await checkRound({ cluster, roundId: id, journal, entities: load.entities(), violate });
     await scenario.verify?.(round);
   } catch (error) {
     violate(`the round broke off: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`);
@@ -78,15 +79,11 @@ export async function runRound(
     load.close();
     await journal.close();
   }
-  const outcomes = journal.operations.map(outcomeOf);
+  return { seed, ...countsOf(journal), recoveryMs, violations, journalFile };
+}
+
+function countsOf({ operations }: Journal): Pick<RoundResult, 'acknowledged' | 'refused' | 'unknown'> {
+  const outcomes = operations.map(outcomeOf);
   const count = (wanted: string): number => outcomes.filter((outcome) => outcome === wanted).length;
-  return {
-    seed,
-    acknowledged: count('acknowledged'),
-    refused: count('refused'),
-    unknown: count('unknown'),
-    recoveryMs,
-    violations,
-    journalFile,
-  };
+  return { acknowledged: count('acknowledged'), refused: count('refused'), unknown: count('unknown') };
 }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { unless } from '@strongroom/parts/find.js';
+import { unless } from '@strongroom/test-servers/find.js';
 import { checkEnd } from './check.js';
 import type { Cluster } from './cluster.js';
 import { startCluster } from './cluster.js';

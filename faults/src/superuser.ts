@@ -1,4 +1,4 @@
-import type { PostgresServer } from '@strongroom/parts/postgres.js';
+import type { PostgresServer } from '@strongroom/test-servers/postgres.js';
 import type pg from 'pg';
 
 /** One connection past the product and its rights, for as long as the act takes; it may be broken by then. */

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import type { AddressInfo, Socket } from 'node:net';
 import { connect, createServer } from 'node:net';
 import { afterEach, beforeEach, describe, it } from 'node:test';
-import type { TcpProxy } from '@strongroom/parts/tcp-proxy.js';
-import { startTcpProxy } from '@strongroom/parts/tcp-proxy.js';
+import type { TcpProxy } from '@strongroom/test-servers/tcp-proxy.js';
+import { startTcpProxy } from '@strongroom/test-servers/tcp-proxy.js';
 
 /** Bounds a hang, not the speed of a machine that others use too. */
 const HANGS_MS = 60_000;

@@ -35,73 +35,23 @@ export interface Connection {
 export function openConnection(port: number): Connection {
   let socket: Socket | undefined;
 
-  function fresh(): Socket {
+  function usable(): Socket {
+    if (socket !== undefined && !socket.destroyed && socket.writable) return socket;
     const made = connect({ port, host: '127.0.0.1', noDelay: true });
     // Whoever waits has handlers of its own; between requests a lost connection is opened anew.
     made.on('error', () => {});
     made.once('close', () => {
       if (socket === made) socket = undefined;
     });
+    socket = made;
     return made;
-  }
-
-  /** Answers in order; fewer than asked for if one of them ended the connection. */
-  function exchangeOnce(messages: readonly Message[]): Promise<Answer[]> {
-    const used = socket === undefined || socket.destroyed || !socket.writable ? fresh() : socket;
-    socket = used;
-    const startedMs = performance.now();
-    return new Promise((resolve, reject) => {
-      const answers: Answer[] = [];
-      let pending: Buffer = Buffer.alloc(0);
-      const timer = setTimeout(() => fail(`no answer within ${HANG_MS} ms`, true), HANG_MS);
-      function leave(): void {
-        clearTimeout(timer);
-        used.off('data', onData);
-        used.off('close', onClose);
-      }
-      function fail(reason: string, isHang = false): void {
-        leave();
-        used.destroy();
-        reject(new NoAnswer(reason, isHang));
-      }
-      function take(): boolean {
-        const message = messages[answers.length];
-        if (message === undefined) throw new Error(`${pending.length} bytes too many`);
-        const parsed = parseAnswer(pending, message.isHead);
-        if (parsed === undefined) return false;
-        pending = pending.subarray(parsed.length);
-        answers.push({ ...parsed.answer, ms: performance.now() - startedMs });
-        const isLast = parsed.answer.headers.get('connection') === 'close';
-        if (!isLast && answers.length < messages.length) return pending.length > 0;
-        if (pending.length > 0) throw new Error(`${pending.length} bytes too many`);
-        leave();
-        if (isLast) {
-          used.destroy();
-          if (socket === used) socket = undefined;
-        }
-        resolve(answers);
-        return false;
-      }
-      const onClose = (): void => fail(`the connection was closed after ${pending.length} bytes of an answer`);
-      const onData = (chunk: Buffer): void => {
-        pending = pending.length === 0 ? chunk : Buffer.concat([pending, chunk]);
-        try {
-          while (take());
-        } catch (error) {
-          fail(error instanceof Error ? error.message : String(error));
-        }
-      };
-      used.on('data', onData);
-      used.once('close', onClose);
-      used.write(
-        messages.length === 1 ? (messages[0]?.bytes ?? pending) : Buffer.concat(messages.map(({ bytes }) => bytes)),
-      );
-    });
   }
 
   async function exchangeAll(messages: readonly Message[]): Promise<Answer[]> {
     const answers: Answer[] = [];
-    while (answers.length < messages.length) answers.push(...(await exchangeOnce(messages.slice(answers.length))));
+    while (answers.length < messages.length) {
+      answers.push(...(await exchangeOn(usable(), messages.slice(answers.length))));
+    }
     return answers;
   }
 
@@ -116,4 +66,53 @@ export function openConnection(port: number): Connection {
       socket?.destroy();
     },
   };
+}
+
+/** Answers in order; fewer than asked for if one of them ended the connection. */
+function exchangeOn(socket: Socket, messages: readonly Message[]): Promise<Answer[]> {
+  const startedMs = performance.now();
+  return new Promise((resolve, reject) => {
+    const answers: Answer[] = [];
+    let pending: Buffer = Buffer.alloc(0);
+    const timer = setTimeout(() => fail(`no answer within ${HANG_MS} ms`, true), HANG_MS);
+    function leave(): void {
+      clearTimeout(timer);
+      socket.off('data', onData);
+      socket.off('close', onClose);
+    }
+    function fail(reason: string, isHang = false): void {
+      leave();
+      socket.destroy();
+      reject(new NoAnswer(reason, isHang));
+    }
+    function take(): boolean {
+      const message = messages[answers.length];
+      if (message === undefined) throw new Error(`${pending.length} bytes too many`);
+      const parsed = parseAnswer(pending, message.isHead);
+      if (parsed === undefined) return false;
+      pending = pending.subarray(parsed.length);
+      answers.push({ ...parsed.answer, ms: performance.now() - startedMs });
+      const isLast = parsed.answer.headers.get('connection') === 'close';
+      if (!isLast && answers.length < messages.length) return pending.length > 0;
+      if (pending.length > 0) throw new Error(`${pending.length} bytes too many`);
+      leave();
+      if (isLast) socket.destroy();
+      resolve(answers);
+      return false;
+    }
+    const onClose = (): void => fail(`the connection was closed after ${pending.length} bytes of an answer`);
+    const onData = (chunk: Buffer): void => {
+      pending = pending.length === 0 ? chunk : Buffer.concat([pending, chunk]);
+      try {
+        while (take());
+      } catch (error) {
+        fail(error instanceof Error ? error.message : String(error));
+      }
+    };
+    socket.on('data', onData);
+    socket.once('close', onClose);
+    socket.write(
+      messages.length === 1 ? (messages[0]?.bytes ?? pending) : Buffer.concat(messages.map(({ bytes }) => bytes)),
+    );
+  });
 }

@@ -20,6 +20,9 @@ export interface Parameter {
 
 export interface Schema {
   readonly $ref?: string;
+  /** Alternatives. Read documents have none: see `resolve`. */
+  readonly anyOf?: readonly Schema[];
+  readonly oneOf?: readonly Schema[];
   readonly type?: string;
   readonly enum?: readonly (string | number)[];
   readonly properties?: Readonly<Record<string, Schema>>;
@@ -52,26 +55,14 @@ const OPERATIONS_MIN = 30;
 /** Reads the document the running product serves, with every reference replaced by what it stands for. */
 export function readDocument(served: unknown): Document {
   const { paths, components } = served as RawDocument; // Ours; the count below fails if it were not.
-  const resolve = (schema: Schema): Schema => {
-    const known = schema.$ref === undefined ? schema : components.schemas[schema.$ref.split('/').at(-1) ?? ''];
-    if (known === undefined) throw new Error(`the document has no ${schema.$ref}`);
-    return {
-      ...known,
-      ...(known.items && { items: resolve(known.items) }),
-      ...(known.properties && { properties: resolveAll(known.properties) }),
-      ...(isMap(known) && { additionalProperties: resolve(known.additionalProperties) }),
-    };
-  };
-  const resolveAll = (schemas: Readonly<Record<string, Schema>>): Record<string, Schema> =>
-    Object.fromEntries(Object.entries(schemas).map(([name, schema]) => [name, resolve(schema)]));
-
+  const resolve = resolverOf(components.schemas);
   const operations = Object.entries(paths).flatMap(([path, byMethod]) =>
     Object.entries(byMethod).map(([method, operation]) => {
       const content = operation.requestBody?.content['application/json'];
       return {
         method: method.toUpperCase(),
         path,
-        permission: operation['x-permission'],
+        permission: operation['x-permission'] === 'none' ? undefined : operation['x-permission'],
         parameters: operation.parameters ?? [],
         body: content && resolve(content.schema),
       };
@@ -79,6 +70,62 @@ export function readDocument(served: unknown): Document {
   );
   if (operations.length < OPERATIONS_MIN) throw new Error(`the document has only ${operations.length} operations`);
   return { operations };
+}
+
+/**
+ * Puts what it stands for in place of each reference, and one schema in place of alternatives. What refers to itself is any
+ * JSON, which needs no schema.
+ */
+function resolverOf(known: Readonly<Record<string, Schema>>): (schema: Schema) => Schema {
+  const resolveAll = (schemas: Readonly<Record<string, Schema>>): Record<string, Schema> =>
+    Object.fromEntries(Object.entries(schemas).map(([name, schema]) => [name, resolve(schema)]));
+  function resolve(schema: Schema): Schema {
+    if (schema.$ref !== undefined) {
+      const name = schema.$ref.split('/').at(-1) ?? '';
+      const named = known[name];
+      if (named === undefined) throw new Error(`the document has no ${schema.$ref}`);
+      return refersTo(named, name, known, new Set()) ? {} : resolve(named);
+    }
+    const choices = (schema.oneOf ?? schema.anyOf)?.filter(({ type }) => type !== 'null');
+    if (choices !== undefined) return merged(choices.map(resolve));
+    return {
+      ...schema,
+      ...(schema.items && { items: resolve(schema.items) }),
+      ...(schema.properties && { properties: resolveAll(schema.properties) }),
+      ...(isMap(schema) && { additionalProperties: resolve(schema.additionalProperties) }),
+    };
+  }
+  return resolve;
+}
+
+function refersTo(node: unknown, name: string, known: Readonly<Record<string, Schema>>, seen: Set<string>): boolean {
+  if (typeof node !== 'object' || node === null) return false;
+  const { $ref } = node as Schema; // Read as what a schema may have.
+  const target = typeof $ref === 'string' ? ($ref.split('/').at(-1) ?? '') : undefined;
+  if (target === name) return true;
+  if (target !== undefined && !seen.has(target)) return refersTo(known[target], name, known, seen.add(target));
+  return Object.values(node).some((member) => refersTo(member, name, known, seen));
+}
+
+/** One schema with the fields and the choices of all: each place is found, and a right value is one of the first's. */
+function merged([first = {}, ...others]: readonly Schema[]): Schema {
+  let schema = first;
+  for (const other of others) schema = mergedPair(schema, other);
+  return schema;
+}
+
+function mergedPair(one: Schema, other: Schema): Schema {
+  const names = new Set([...Object.keys(one.properties ?? {}), ...Object.keys(other.properties ?? {})]);
+  const properties = [...names].map((name) => {
+    const [own, more] = [one.properties?.[name], other.properties?.[name]];
+    return [name, own && more ? mergedPair(own, more) : (own ?? more ?? {})] as const;
+  });
+  return {
+    ...one,
+    ...(one.enum && other.enum && { enum: [...new Set([...one.enum, ...other.enum])] }),
+    ...(names.size > 0 && { properties: Object.fromEntries(properties) }),
+    ...(one.required && { required: one.required.filter((name) => other.required?.includes(name)) }),
+  };
 }
 
 /** A place that takes a value. */

@@ -1,7 +1,7 @@
 import { randomInt } from 'node:crypto';
 import { writeFile } from 'node:fs/promises';
 import { constants } from 'node:os';
-import { endWith, readOptions } from '@strongroom/parts/options.js';
+import { endWith, readOptions } from '@strongroom/test-servers/options.js';
 import { PARTS } from './parts.js';
 import { neighbourLine, reportOf } from './report.js';
 import { megabytes, runFuzz } from './run.js';

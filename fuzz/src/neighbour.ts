@@ -1,9 +1,11 @@
 import { randomBytes } from 'node:crypto';
-import { isDeepStrictEqual } from 'node:util';
 import type { Answer } from './answer.js';
 import { cardNumber } from './canaries.js';
 import type { Connection } from './connection.js';
 import { openConnection } from './connection.js';
+import { Latencies } from './latencies.js';
+import type { Call, Walker } from './neighbour-walk.js';
+import { walk } from './neighbour-walk.js';
 import { bytesOf, request, show } from './request.js';
 import type { Ask, Made } from './world.js';
 import { textOf } from './world.js';
@@ -30,19 +32,9 @@ export interface NeighbourReport {
   readonly slowestMs: number;
 }
 
-interface Expected {
-  readonly status: number;
-  /** Entries the request leaves in the log. */
-  readonly entries: number;
-  readonly isRight?: (body: Made) => boolean;
-}
-
 const STANDING = 8;
 const WALKERS = 3;
 const FAULTS_MAX = 10;
-/** Every so many milliseconds of latency one counter: enough for percentiles, however long it runs. */
-const SLOT_MS = 0.25;
-const SLOTS = 80_000;
 
 export async function makeNeighbour(port: number, ask: Ask, manageKey: string): Promise<Neighbour> {
   const mark = `nghbr${randomBytes(8).toString('hex')}`;
@@ -59,152 +51,93 @@ export async function makeNeighbour(port: number, ask: Ask, manageKey: string): 
   const metadata = { standing: mark };
   for (const { id, number } of standing)
     await ask(key, 'POST', '/tokens', { id, type: 'card_number', data: number, metadata });
-
-  const slots = new Uint32Array(SLOTS);
-  const disturbed: string[] = [];
-  let requests = 0;
-  let slowestMs = 0;
-  let round = 0;
-  let entries = await countEntries();
-  let working: Promise<unknown> | undefined;
-  let isStopping = false;
-
-  async function countEntries(): Promise<number> {
+  const countEntries = async (): Promise<number> => {
     const { pagination } = await ask(manageKey, 'GET', '/logs?page=1&size=1');
     return Number(new Map(Object.entries(pagination ?? {})).get('total_items'));
+  };
+  return new WatchfulNeighbour(port, { mark, key, maskedKey, standing }, countEntries, await countEntries());
+}
+
+class WatchfulNeighbour implements Neighbour {
+  readonly mark: string;
+  readonly #port: number;
+  readonly #walker: Walker;
+  readonly #countEntries: () => Promise<number>;
+  readonly #latencies = new Latencies();
+  readonly #disturbed: string[] = [];
+  #requests = 0;
+  #round = 0;
+  /** Entries its log has to have. */
+  #entries: number;
+  #working: Promise<unknown> | undefined;
+  #isStopping = false;
+
+  constructor(port: number, walker: Walker, countEntries: () => Promise<number>, entries: number) {
+    this.mark = walker.mark;
+    this.#port = port;
+    this.#walker = walker;
+    this.#countEntries = countEntries;
+    this.#entries = entries;
   }
 
-  function note(what: string, answer: Answer | undefined): void {
-    if (disturbed.length >= FAULTS_MAX) return;
-    disturbed.push(`the neighbour: ${what}${answer ? `: ${answer.status} ${show(answer.body)}` : ''}`);
+  start(): void {
+    this.#isStopping = false;
+    this.#working = Promise.all(Array.from({ length: WALKERS }, () => this.#work()));
   }
 
-  async function call(
-    connection: Connection,
-    caller: string,
-    method: string,
-    target: string,
-    body: unknown,
-    { status, entries: more, isRight = () => true }: Expected,
-  ): Promise<Made> {
-    requests += 1;
-    entries += more;
+  async stop(): Promise<void> {
+    this.#isStopping = true;
+    await this.#working;
+  }
+
+  async checkLog(): Promise<void> {
+    // After an answer that never came nobody knows what was done.
+    if (this.#disturbed.length > 0) return;
+    const found = await this.#countEntries();
+    if (found !== this.#entries) this.#note(`its log has ${found} entries instead of ${this.#entries}`, undefined);
+  }
+
+  report(): NeighbourReport {
+    return {
+      requests: this.#requests,
+      disturbed: this.#disturbed,
+      medianMs: this.#latencies.percentile(0.5),
+      p99Ms: this.#latencies.percentile(0.99),
+      slowestMs: this.#latencies.slowestMs,
+    };
+  }
+
+  async #work(): Promise<void> {
+    const connection = openConnection(this.#port);
+    const call: Call = (...request) => this.#call(connection, ...request);
+    while (!this.#isStopping && this.#disturbed.length < FAULTS_MAX) {
+      const at = this.#round;
+      this.#round += 1;
+      await walk(call, this.#walker, at);
+    }
+    connection.close();
+  }
+
+  async #call(connection: Connection, ...[caller, method, target, body, expected]: Parameters<Call>): Promise<Made> {
+    this.#requests += 1;
+    this.#entries += expected.entries;
     const sent = bytesOf(request(caller, method, target, body === undefined ? undefined : JSON.stringify(body)));
     const what = `${method} ${target}`;
     try {
       const answer = await connection.exchange(sent, false);
-      slowestMs = Math.max(slowestMs, answer.ms);
-      const slot = Math.min(SLOTS - 1, Math.floor(answer.ms / SLOT_MS));
-      slots[slot] = (slots[slot] ?? 0) + 1;
+      this.#latencies.add(answer.ms);
       const got: Made = answer.body === '' ? {} : JSON.parse(answer.body);
-      if (answer.status !== status) note(`${what} is not ${status}`, answer);
-      else if (!isRight(got)) note(`${what} has another content`, answer);
+      if (answer.status !== expected.status) this.#note(`${what} is not ${expected.status}`, answer);
+      else if (!(expected.isRight?.(got) ?? true)) this.#note(`${what} has another content`, answer);
       return got;
     } catch (error) {
-      note(`${what} failed: ${error instanceof Error ? error.message : String(error)}`, undefined);
+      this.#note(`${what} failed: ${error instanceof Error ? error.message : String(error)}`, undefined);
       return {};
     }
   }
 
-  /** One token from its making to its end, beside those that stand. */
-  async function work(connection: Connection): Promise<void> {
-    const at = round;
-    round += 1;
-    const id = `${mark}-round-${at}`;
-    const value = `${mark} value ${at}`;
-    const data = { value, at, list: [1, null, { deep: 'ünï' }] };
-    const metadata = { round: String(at) };
-    const token = {
-      id,
-      data,
-      metadata,
-      mask: { last: '{{ data.value | slice: 0, 5 }}' },
-      search_indexes: ['{{ data.value }}'],
-    };
-    const holds = (body: Made, expected: Made): boolean =>
-      Object.entries(expected).every(([name, each]) => isDeepStrictEqual(body[name], each));
-    const lists = (body: Made, expected: Made): boolean => {
-      const [only, ...more] = Array.isArray(body.data) ? body.data : [];
-      return more.length === 0 && only !== undefined && holds(only, expected);
-    };
-    const { number, id: standingId } = standing[at % STANDING] ?? { number: '', id: '' };
-
-    const made = await call(connection, key, 'POST', '/tokens', token, {
-      status: 201,
-      entries: 1,
-      isRight: (body) => holds(body, token),
-    });
-    const read = { status: 200, entries: 1 };
-    await call(connection, key, 'GET', `/tokens/${id}`, undefined, {
-      ...read,
-      isRight: (body) => isDeepStrictEqual(body, made),
-    });
-    await call(connection, key, 'GET', `/v2/tokens?id=${id}`, undefined, {
-      ...read,
-      isRight: (body) => lists(body, made),
-    });
-    const query = { query: `data:"${value}" AND metadata.round:${at}` };
-    await call(connection, key, 'POST', '/v2/tokens/search', query, { ...read, isRight: (body) => lists(body, made) });
-    const asked = {
-      whole: `{{ ${id} }}`,
-      part: `${at}: {{ ${standingId} | reveal_last: 4 }}`,
-      own: `{{ token: ${id} | json: "$.id" }}`,
-    };
-    const told = { whole: data, part: `${at}: ${'X'.repeat(12)}${number.slice(-4)}`, own: id };
-    await call(connection, key, 'POST', '/detokenize', asked, {
-      status: 200,
-      entries: 2,
-      isRight: (body) => isDeepStrictEqual(body, told),
-    });
-    const isMasked = (body: Made): boolean => isDeepStrictEqual(body.data, { last: mark.slice(0, 5) });
-    await call(connection, maskedKey, 'GET', `/tokens/${id}`, undefined, { ...read, isRight: isMasked });
-    const isCounted = (body: Made): boolean => holds(Object(body.pagination), { total_items: STANDING });
-    await call(connection, key, 'GET', `/tokens?size=1&metadata.standing=${mark}`, undefined, {
-      ...read,
-      isRight: isCounted,
-    });
-    const change = { metadata: { changed: 'yes' }, data: { at: at + 0.5 } };
-    const changed = { id, metadata: { ...metadata, ...change.metadata }, data: { ...data, at: at + 0.5 } };
-    await call(connection, key, 'PATCH', `/tokens/${id}`, change, { ...read, isRight: (body) => holds(body, changed) });
-    await call(connection, key, 'GET', `/tokens/${standingId}`, undefined, {
-      ...read,
-      isRight: (body) => body.data === number,
-    });
-    await call(connection, key, 'DELETE', `/tokens/${id}`, undefined, { status: 204, entries: 1 });
-    await call(connection, key, 'GET', `/tokens/${id}`, undefined, { status: 404, entries: 0 });
+  #note(what: string, answer: Answer | undefined): void {
+    if (this.#disturbed.length >= FAULTS_MAX) return;
+    this.#disturbed.push(`the neighbour: ${what}${answer ? `: ${answer.status} ${show(answer.body)}` : ''}`);
   }
-
-  function percentile(share: number): number {
-    let left = share * slots.reduce((sum, times) => sum + times, 0);
-    const slot = slots.findIndex((times) => {
-      left -= times;
-      return left <= 0;
-    });
-    return slot * SLOT_MS;
-  }
-
-  return {
-    mark,
-    start() {
-      isStopping = false;
-      working = Promise.all(
-        Array.from({ length: WALKERS }, async () => {
-          const connection = openConnection(port);
-          while (!isStopping && disturbed.length < FAULTS_MAX) await work(connection);
-          connection.close();
-        }),
-      );
-    },
-    async stop() {
-      isStopping = true;
-      await working;
-    },
-    async checkLog() {
-      // After an answer that never came nobody knows what was done.
-      if (disturbed.length > 0) return;
-      const found = await countEntries();
-      if (found !== entries) note(`its log has ${found} entries instead of ${entries}`, undefined);
-    },
-    report: () => ({ requests, disturbed, medianMs: percentile(0.5), p99Ms: percentile(0.99), slowestMs }),
-  };
 }

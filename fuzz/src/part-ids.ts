@@ -53,7 +53,8 @@ function nastyId(random: Random): string {
 /** What takes an id must find by it wherever an id is asked for, and nothing else. */
 async function makeAndFind(one: Case): Promise<void> {
   const { random } = one;
-  const { privateKey: key, manageKey } = tenantOf(one);
+  const tenant = tenantOf(one);
+  const { privateKey: key } = tenant;
   const id = nastyId(random);
   const value = `of ${id}`;
   const isComputed = random.oneIn(3);
@@ -66,12 +67,18 @@ async function makeAndFind(one: Case): Promise<void> {
   // A short one may be taken by another case; where an expression gave it, the default comes in its place.
   if (isComputed && got !== id && id.length < UNLIKELY_LENGTH) return;
   one.check(got === id, `the id became ${json(got)}`);
-  const path = `/tokens/${encodeURIComponent(id)}`;
   const location = made.headers.get('location') ?? '';
   one.check(decodeURIComponent(location).endsWith(`/tokens/${id}`), `Location leads to ${json(location)}`);
+  await findEverywhere(one, tenant, id, value);
+  await takeAndDelete(one, tenant, id);
+}
+
+/** By its path, in a list, a search, two expressions and the log. */
+async function findEverywhere(one: Case, tenant: Tenant, id: string, value: string): Promise<void> {
+  const { privateKey: key, manageKey } = tenant;
   const quoted = `id:"${id.replaceAll(/["\\]/g, (mark) => `\\${mark}`)}"`;
   const [read, listed, found, opened, whole, log] = await one.sendAll([
-    request(key, 'GET', path),
+    request(key, 'GET', pathOf(id)),
     request(key, 'GET', `/v2/tokens?id=${encodeURIComponent(id)}`),
     request(key, 'POST', '/v2/tokens/search', json({ query: quoted })),
     request(key, 'POST', '/detokenize', json({ a: `{{ ${id} | json: "$.value" }}` })),
@@ -103,15 +110,22 @@ async function makeAndFind(one: Case): Promise<void> {
   }
   const entries: { entity_id: string }[] = log?.status === 200 ? JSON.parse(log.body).data : [];
   one.check(entries.length > 0 && entries.every((entry) => entry.entity_id === id), `its log answers ${log?.status}`);
+}
+
+async function takeAndDelete(one: Case, { privateKey: key }: Tenant, id: string): Promise<void> {
   const [taken, gone, after] = await one.sendAll([
     request(key, 'POST', '/tokens', json({ id, data: 1, deduplicate_token: false })),
-    request(key, 'DELETE', path),
-    request(key, 'GET', path),
+    request(key, 'DELETE', pathOf(id)),
+    request(key, 'GET', pathOf(id)),
   ]);
   // One after the other, though they were sent at once. Another case may make a short one again meanwhile.
   one.check(taken?.status === 409, `the taken id answers ${taken?.status}`);
   one.check(gone?.status === 204, `deleting it answers ${gone?.status}`);
   one.check(after?.status === 404 || SHARED_ID.test(id), `afterwards it answers ${after?.status}`);
+}
+
+function pathOf(id: string): string {
+  return `/tokens/${encodeURIComponent(id)}`;
 }
 
 /** An application that may be changed. */

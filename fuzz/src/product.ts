@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
-import { endDescendants } from '@strongroom/parts/descendants.js';
+import { endDescendants } from '@strongroom/test-servers/descendants.js';
 import { COLLECTABLE, collectGarbage } from './collect-garbage.js';
 
 const MAIN = fileURLToPath(new URL('../../server/dist/main.js', import.meta.url));

@@ -37,18 +37,8 @@ const SETTLE_MS = 200;
 
 /** Puts bytes on a connection of their own and gathers what comes back until the product hangs up. */
 export function exchangeRaw(options: RawOptions): Promise<RawOutcome> {
-  const {
-    port,
-    bytes,
-    after,
-    isSlow = false,
-    pieces = 1,
-    pauseMs = 0,
-    deadlineMs = HANG_MS,
-    isHead = false,
-    wanted = 1,
-    settleMs = SETTLE_MS,
-  } = options;
+  const { port, bytes, after, isSlow = false, isHead = false } = options;
+  const { pieces = 1, pauseMs = 0, deadlineMs = HANG_MS, wanted = 1, settleMs = SETTLE_MS } = options;
   return new Promise((resolve, reject) => {
     const socket = connect({ port, host: '127.0.0.1', noDelay: true, allowHalfOpen: true });
     const chunks: Buffer[] = [];
@@ -65,17 +55,9 @@ export function exchangeRaw(options: RawOptions): Promise<RawOutcome> {
       socket.removeAllListeners();
       socket.on('error', () => {});
       socket.destroy();
-      const answers: Answer[] = [];
-      let rest = Buffer.concat(chunks);
       const ms = performance.now() - startedMs;
       try {
-        for (;;) {
-          const parsed = parseAnswer(rest, isHead);
-          if (parsed === undefined) break;
-          answers.push({ ...parsed.answer, ms: isSlow ? 0 : ms });
-          rest = rest.subarray(parsed.length);
-        }
-        resolve({ answers, rest, isClosed, ms });
+        resolve({ ...answersIn(Buffer.concat(chunks), isHead, isSlow ? 0 : ms), isClosed, ms });
       } catch (error) {
         reject(error);
       }
@@ -108,4 +90,16 @@ export function exchangeRaw(options: RawOptions): Promise<RawOutcome> {
     socket.once('close', () => finish(true));
     socket.once('connect', sendNext);
   });
+}
+
+/** The whole answers at the beginning of some bytes, and what is left behind them. */
+function answersIn(bytes: Buffer, isHead: boolean, ms: number): Pick<RawOutcome, 'answers' | 'rest'> {
+  const answers: Answer[] = [];
+  let rest = bytes;
+  for (;;) {
+    const parsed = parseAnswer(rest, isHead);
+    if (parsed === undefined) return { answers, rest };
+    answers.push({ ...parsed.answer, ms });
+    rest = rest.subarray(parsed.length);
+  }
 }

@@ -81,31 +81,33 @@ export async function runFuzz(options: FuzzOptions): Promise<FuzzResult> {
     await neighbour.stop();
     const seconds = (performance.now() - startedMs) / 1_000;
     const endBytes = await product.settledBytes();
-    const parts = merge(results);
-    const requests = parts.reduce((sum, { requests: sent }) => sum + sent, 0);
-    const isWhole = isLong && !isRepeat && options.only === undefined && options.requests === undefined;
     await neighbour.checkLog();
-    return {
-      seed,
-      parts,
-      requests,
-      neighbour: neighbour.report(),
-      seconds,
-      warmBytes,
-      endBytes,
-      findings: [
-        ...parts.flatMap(({ findings }) => findings),
-        // The short form shares its machine with other tests; the long one has it alone, and no excuse.
-        ...(isLong ? parts.flatMap(({ late }) => late) : []),
-        ...neighbour.report().disturbed,
-        ...(await finalFaults(product, world)),
-        ...(isWhole && requests < LONG_REQUESTS_MIN ? [`only ${requests} requests were sent`] : []),
-        ...(endBytes - warmBytes > GROWTH_BYTES_MAX ? [`memory grew by ${megabytes(endBytes - warmBytes)} MB`] : []),
-      ],
-    };
+    const measured = { parts: merge(results), seconds, warmBytes, endBytes, neighbour: neighbour.report() };
+    return verdictOf(options, measured, await finalFaults(product, world));
   } finally {
     await product.stop();
   }
+}
+
+function verdictOf(
+  options: FuzzOptions,
+  measured: Omit<FuzzResult, 'seed' | 'requests' | 'findings'>,
+  atTheEnd: readonly string[],
+): FuzzResult {
+  const { parts, neighbour, warmBytes, endBytes } = measured;
+  const isRepeat = options.from !== undefined || options.count !== undefined;
+  const isWhole = options.isLong && !isRepeat && options.only === undefined && options.requests === undefined;
+  const requests = parts.reduce((sum, { requests: sent }) => sum + sent, 0);
+  const findings = [
+    ...parts.flatMap((part) => part.findings),
+    // The short form shares its machine with other tests; the long one has it alone, and no excuse.
+    ...(options.isLong ? parts.flatMap(({ late }) => late) : []),
+    ...neighbour.disturbed,
+    ...atTheEnd,
+    ...(isWhole && requests < LONG_REQUESTS_MIN ? [`only ${requests} requests were sent`] : []),
+    ...(endBytes - warmBytes > GROWTH_BYTES_MAX ? [`memory grew by ${megabytes(endBytes - warmBytes)} MB`] : []),
+  ];
+  return { ...measured, seed: options.seed, requests, findings };
 }
 
 export function megabytes(bytes: number): string {

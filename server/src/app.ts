@@ -1,34 +1,38 @@
+import type { AuthenticateOptions } from './access/authenticate.js';
 import { createAuthenticate } from './access/authenticate.js';
-import type { Credential } from './access/credential.js';
+import { createPortalCookieReader } from './access/portal-cookie-reader.js';
 import { backgroundJobs } from './background.js';
+import type { Caches } from './caches.js';
+import { createCaches } from './caches.js';
 import type { Config } from './config.js';
 import type { Core } from './core.js';
-import { listenTarget } from './core.js';
 import { createExpressions } from './expressions/expressions.js';
-import { createRunOnce } from './http/idempotency.js';
+import { createRunOnce } from './http/idempotency/idempotency.js';
 import { operatorRoutes } from './http/operator-routes.js';
-import { createReadiness } from './http/readiness.js';
-import { createRequestAudit } from './http/request-audit.js';
-import type { HttpServer } from './http/server.js';
+import { createCursors } from './http/paging/cursor.js';
+import { createReadiness } from './http/routes/readiness.js';
+import { createRequestAudit } from './http/routes/request-audit.js';
+import type { RouteRecord } from './http/routes/route.js';
+import type { HttpServer, HttpServerOptions } from './http/server.js';
 import { createHttpServer } from './http/server.js';
-import type { JobRunner, Turn } from './jobs/runner.js';
+import type { JobRunner, JobSlot } from './jobs/runner.js';
 import { startJobs } from './jobs/runner.js';
 import type { Clock } from './kernel/clock.js';
+import type { LargeWork } from './kernel/large-work.js';
 import { createLargeWork } from './kernel/large-work.js';
 import type { AskToCount } from './limits/asking-counter.js';
-import { addGauges, adviceOn, observers, readinessObserver } from './observers.js';
 import { createRateCounting } from './rate-counting.js';
-import type { AccessHooks } from './resources/applications/index.js';
+import { addGauges, adviceOn, readinessObserver, requestTelemetry } from './request-telemetry.js';
 import { createKeyUses, writeKeyUses } from './resources/applications/index.js';
-import type { TenantBody } from './resources/tenants/index.js';
-import { createTenants } from './resources/tenants/index.js';
-import { createOpener } from './resources/tokens/index.js';
+import { createTenants, tokenSettings } from './resources/tenants/index.js';
 import { tenantApiRoutes } from './resources.js';
-import { listenForChanges, sendEcho } from './storage/changes.js';
-import { createMemory } from './storage/memory.js';
+import type { SecurityLog } from './security-log.js';
+import { createSecurityLog } from './security-log.js';
 import { ping } from './storage/readiness.js';
 import type { Metrics } from './telemetry/metrics.js';
 import type { ProcessLog } from './telemetry/process-log.js';
+import type { Vault } from './vault/index.js';
+import { createVault } from './vault/index.js';
 import { VERSION } from './version.js';
 
 export interface AppOptions {
@@ -38,7 +42,7 @@ export interface AppOptions {
   readonly log: ProcessLog;
   readonly metrics: Metrics;
   /** For one of several processes on a port: which one it is, and how it has requests counted. */
-  readonly worker?: Turn & { readonly askKeeper: AskToCount };
+  readonly worker?: JobSlot & { readonly askKeeper: AskToCount };
   /** What time it is for background work; by the clocks of process and database unless told. */
   readonly upkeepTime?: (databaseMs: number) => number;
 }
@@ -51,90 +55,27 @@ export interface App {
   close(): Promise<void>;
 }
 
-const REMEMBERED_MAX = 10_000;
-const DEAF_WARNING =
-  'notices of changes do not arrive, so nothing is remembered and every request asks the database; behind a proxy that pools connections set STRONGROOM_DATABASE_LISTEN_URL to the server itself, and where it is set check its host, login and password';
+/** What most parts need besides the options. */
+interface Shared extends AppOptions {
+  readonly caches: Caches;
+  readonly security: SecurityLog;
+  readonly largeWork: LargeWork;
+}
 
 /** Builds everything once, by hand, and hands each part what it needs. */
 export function createApp(options: AppOptions): App {
-  const { config, core, clock, log, metrics } = options;
-  const { database, keyStore } = core;
-  let jobs: JobRunner | undefined;
-
-  const changes = listenForChanges({
-    target: listenTarget(config, core.target),
-    sendEcho: (echo) => sendEcho(database, echo),
-    onDeaf: () => log.main.warn(DEAF_WARNING),
-    onChange: ({ kind, tenantId }) => {
-      tenantMemory.forgetTenant(tenantId);
-      if (kind === 'access') {
-        credentialMemory.forgetTenant(tenantId);
-        keyStore.keyring.evict(tenantId);
-      }
-    },
-    onGap: () => {
-      tenantMemory.forgetAll();
-      credentialMemory.forgetAll();
-      keyStore.keyring.clear();
-    },
-  });
-  keyStore.keyring.rememberOnlyWhile(changes.isHearing);
-  const memoryOptions = { entriesMax: REMEMBERED_MAX, isTrusted: changes.isHearing };
-  const tenantMemory = createMemory<TenantBody>({ ...memoryOptions, tenantOf: ({ id }) => id });
-  const credentialMemory = createMemory<Credential>({
-    ...memoryOptions,
-    tenantOf: ({ principal }) => principal.tenantId,
-  });
-
-  const tenants = createTenants({
-    database,
-    keyStore,
-    memory: tenantMemory,
-    forgetAccess: credentialMemory.forgetTenant,
-    onDeleted: (tenantId, act) => {
-      log.security.warn(
-        { event: 'tenant_deleted', tenantId, actor: act.actor?.id, traceId: act.traceId },
-        'tenant deleted',
-      );
-      jobs?.wake('purge');
-    },
-  });
-  const accessHooks: AccessHooks = {
-    forgetAccess: credentialMemory.forgetTenant,
-    onSecurity: ({ event, ...story }, act) =>
-      log.security.warn({ event, ...story, actor: act.actor?.id, traceId: act.traceId }, 'access changed'),
-    onIntegrityFault: (story) =>
-      log.security.error({ event: 'integrity_fault', ...story }, 'stored rights were altered'),
-  };
+  const { config, clock, log, metrics } = options;
+  const { database, keyStore } = options.core;
+  const caches = createCaches(options);
+  const largeWork = createLargeWork({ clock, isContended: () => server.inFlight() > largeWork.requests() });
+  const shared: Shared = { ...options, caches, largeWork, security: createSecurityLog(log) };
+  const { vault, routes } = createTenantApi(shared, () => jobs.wake('purge'));
   const keyUses = createKeyUses({
     clock,
     write: (uses) => writeKeyUses(database, uses),
     onFault: (error) => log.main.warn({ err: error }, 'the last use of keys was not written, will try again'),
   });
-  const expressions = createExpressions();
-  const largeWork = createLargeWork({ clock, isContended: () => server.inFlight() > largeWork.requests() });
-  const opener = createOpener({
-    database,
-    largeWork,
-    keyring: keyStore.keyring,
-    onIntegrityFault: (story) =>
-      log.security.error({ event: 'integrity_fault', ...story }, 'a stored token was altered'),
-  });
-  const tenantRoutes = tenantApiRoutes({
-    opener,
-    largeWork,
-    expressions,
-    tokensPerRequestMax: config.tokensPerRequestMax,
-    fingerprints: config.fingerprints,
-    searchData: config.searchData,
-    database,
-    systemKeys: keyStore.systemKeys,
-    tenants,
-    accessHooks,
-    includedMonthlyActiveTokens: config.includedMonthlyActiveTokens,
-  });
   const readiness = createReadiness({ ping: () => ping(database), onChange: readinessObserver(log) });
-
   const rateCounting = createRateCounting({
     config,
     clock,
@@ -143,56 +84,20 @@ export function createApp(options: AppOptions): App {
     systemKeys: keyStore.systemKeys,
     askKeeper: options.worker?.askKeeper,
   });
-  const server = createHttpServer({
-    clock,
-    headerPrefixes: config.headerPrefixes,
-    trustedProxies: config.trustedProxies,
+  const server = createServer(shared, {
     rateCounter: rateCounting.counter,
-    inFlightMax: config.requestsInFlightMax,
-    largeWork,
-    routes: [...tenantRoutes, ...operatorRoutes({ version: VERSION, checkReady: readiness.check }, tenantRoutes)],
-    authenticate: createAuthenticate({
-      database,
-      memory: credentialMemory,
-      clock,
-      pepper: keyStore.systemKeys.apiKeyPepper,
-      rowMacKey: keyStore.systemKeys.rowMac,
-      sessionGrants: config.sessionGrants,
-      noteUse: keyUses.note,
-      onIntegrityFault: accessHooks.onIntegrityFault,
-    }),
-    runOnce: createRunOnce({ database, keyring: keyStore.keyring, clock }),
-    auditRequest: config.audit === 'full' ? createRequestAudit(database) : undefined,
-    ...observers(options),
+    noteUse: keyUses.note,
+    routes: [...routes, ...operatorRoutes({ version: VERSION, checkReady: readiness.check }, routes)],
   });
-
-  jobs = startJobs({
-    database,
-    jobs: backgroundJobs({
-      database,
-      opener,
-      expressions,
-      clock,
-      timeOf: options.upkeepTime,
-      logRetentionMonths: config.logRetentionMonths,
-      onLogsDropped: (dropped) =>
-        log.security.warn({ event: 'logs_dropped', ...dropped }, 'a month of the log was past its retention'),
-    }),
-    clock,
-    turn: options.worker,
-    onFault: (name, error) =>
-      log.main.warn({ job: name, err: error, ...adviceOn(error) }, 'job failed, will try again'),
-  });
-
+  const jobs = startBackground(shared, vault);
   addGauges(metrics, {
     server,
     jobs,
     database,
     largeWork,
-    remembered: credentialMemory.size,
-    isHearing: changes.isHearing,
+    remembered: caches.credentials.size,
+    isHearing: caches.isHearing,
   });
-  const runningJobs = jobs;
   return {
     http: server,
     markReady: readiness.open,
@@ -201,8 +106,102 @@ export function createApp(options: AppOptions): App {
       await server.close();
       rateCounting.close();
       await keyUses.close();
-      await runningJobs.close();
-      await changes.close();
+      await jobs.close();
+      await caches.close();
     },
   };
+}
+
+/** The vault, and every route on what belongs to tenants. */
+function createTenantApi(
+  { config, core: { database, keyStore }, caches, security, largeWork }: Shared,
+  wakePurge: () => void,
+): { readonly vault: Vault; readonly routes: RouteRecord[] } {
+  const { keyring, systemKeys } = keyStore;
+  const { tokensPerRequestMax, includedMonthlyActiveTokens } = config;
+  const forgetAccess = caches.credentials.forgetTenant;
+  const tenants = createTenants({
+    database,
+    keyStore,
+    memory: caches.tenants,
+    forgetAccess,
+    onDeleted(tenantId, auditContext) {
+      security.onTenantDeleted(tenantId, auditContext);
+      wakePurge();
+    },
+  });
+  const vault = createVault({
+    database,
+    largeWork,
+    keyring,
+    expressions: createExpressions(),
+    tokensPerRequestMax,
+    fingerprints: config.fingerprints,
+    searchData: config.searchData,
+    settingsOf: (tenantId) => tokenSettings(tenants, tenantId),
+    onIntegrityFault: security.onTokenAltered,
+  });
+  const routes = tenantApiRoutes({
+    forgetAccess,
+    onSecurity: security.onSecurity,
+    onIntegrityFault: security.onRightsAltered,
+    database,
+    vault,
+    tenants,
+    systemKeys,
+    cursors: createCursors(systemKeys.cursorMac),
+    tokensPerRequestMax,
+    includedMonthlyActiveTokens,
+  });
+  return { vault, routes };
+}
+
+function createServer(
+  shared: Shared,
+  { noteUse, ...given }: Pick<HttpServerOptions, 'routes' | 'rateCounter'> & Pick<AuthenticateOptions, 'noteUse'>,
+): HttpServer {
+  const { config, clock, caches, security, largeWork } = shared;
+  const { database, keyStore } = shared.core;
+  return createHttpServer({
+    ...given,
+    clock,
+    headerPrefixes: config.headerPrefixes,
+    trustedProxies: config.trustedProxies,
+    inFlightMax: config.requestsInFlightMax,
+    largeWork,
+    authenticate: createAuthenticate({
+      database,
+      memory: caches.credentials,
+      clock,
+      pepper: keyStore.systemKeys.apiKeyPepper,
+      rowMacKey: keyStore.systemKeys.rowMac,
+      sessionGrants: config.sessionGrants,
+      noteUse,
+      onIntegrityFault: security.onRightsAltered,
+    }),
+    // Nobody can sign in yet, so there are no sessions to ask.
+    readPortalCookie: createPortalCookieReader(undefined),
+    runOnce: createRunOnce({ database, keyring: keyStore.keyring, clock }),
+    auditRequest: config.audit === 'full' ? createRequestAudit(database) : undefined,
+    ...requestTelemetry(shared),
+  });
+}
+
+function startBackground({ config, core, clock, log, security, worker, upkeepTime }: Shared, vault: Vault): JobRunner {
+  const { database } = core;
+  return startJobs({
+    database,
+    jobs: backgroundJobs({
+      database,
+      vault,
+      clock,
+      timeOf: upkeepTime,
+      logRetentionMonths: config.logRetentionMonths,
+      onLogsDropped: security.onLogsDropped,
+    }),
+    clock,
+    turn: worker,
+    onFault: (name, error) =>
+      log.main.warn({ job: name, err: error, ...adviceOn(error) }, 'job failed, will try again'),
+  });
 }

@@ -1,12 +1,11 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { backgroundJobs } from './background.js';
-import { createExpressions } from './expressions/expressions.js';
 import { systemClock } from './kernel/clock.js';
-import { createOpener } from './resources/tokens/index.js';
 import { createFakeClock } from './testing/fake-clock.js';
 import type { TestApp } from './testing/test-app.js';
 import { startTestApp } from './testing/test-app.js';
+import { testVault } from './testing/test-vault.js';
 
 const HOUR_MS = 3_600_000;
 
@@ -30,12 +29,9 @@ describe('background work by two clocks', () => {
 
   /** How many tokens a process erases whose clock is so far off. */
   async function sweepBy(offsetMs: number): Promise<number> {
-    const { database, keyStore } = app;
-    const opener = createOpener({ database, keyring: keyStore.keyring, onIntegrityFault: () => assert.fail() });
     const jobs = backgroundJobs({
-      database,
-      opener,
-      expressions: createExpressions(),
+      database: app.database,
+      vault: testVault(app),
       clock: createFakeClock(systemClock.nowMs() + offsetMs),
       logRetentionMonths: undefined,
       onLogsDropped: () => assert.fail(),

@@ -1,25 +1,18 @@
 import type { DroppedMonth } from './audit/partitions.js';
 import { dropOldLogMonth, ensureLogPartitions } from './audit/partitions.js';
-import type { Expressions } from './expressions/expressions.js';
-import { sweepIdempotencyKeys } from './http/idempotency-upkeep.js';
+import type { JobRecord } from './jobs/job-record.js';
+import { HOUR_MS } from './jobs/job-record.js';
 import type { Job } from './jobs/runner.js';
+import { keptAnswerJobs } from './kept-answers/jobs.js';
 import type { Clock } from './kernel/clock.js';
-import { sweepApplications, sweepEndedKeys } from './resources/applications/index.js';
-import { sweepSessions } from './resources/sessions/index.js';
-import { purgeOneBatch } from './resources/tenants/index.js';
-import type { Opener } from './resources/tokens/index.js';
-import { sweepCvcs, sweepExpiredTokens } from './resources/tokens/index.js';
+import { SLICES, TABLES } from './resources.js';
 import type { Database } from './storage/database.js';
-
-const SECOND_MS = 1_000;
-const MINUTE_MS = 60 * SECOND_MS;
-const HOUR_MS = 60 * MINUTE_MS;
-const BATCH_ROWS = 500;
+import type { Vault } from './vault/index.js';
+import { vaultJobs } from './vault/index.js';
 
 export interface BackgroundOptions {
   readonly database: Database;
-  readonly opener: Opener;
-  readonly expressions: Expressions;
+  readonly vault: Pick<Vault, 'sweepExpired' | 'sweepCvcs'>;
   readonly clock: Clock;
   /** Tells what time it is for what is over; by both clocks unless told. */
   readonly timeOf?: ((databaseMs: number) => number) | undefined;
@@ -28,30 +21,22 @@ export interface BackgroundOptions {
   readonly onLogsDropped: (dropped: DroppedMonth) => void;
 }
 
-/** Everything the product does without being asked, and how often it looks for it. */
+/** Everything the product does without being asked: what rooms and slices declare, and the months of the log. */
 export function backgroundJobs(options: BackgroundOptions): Job[] {
-  const { database, clock } = options;
+  const { database, clock, vault } = options;
   // A process whose clock is ahead would erase what has not ended, for good; one that is behind only waits.
   const timeOf = options.timeOf ?? ((databaseMs: number) => Math.min(clock.nowMs(), databaseMs));
-  const job = (name: string, restMs: number, step: (nowMs: number) => Promise<number>): Job => ({
+  const records: readonly JobRecord[] = [
+    ...SLICES.flatMap(({ jobs }) => jobs?.({ database, tables: TABLES }) ?? []),
+    ...vaultJobs(vault),
+    ...keptAnswerJobs(database),
+    { name: 'log-partitions', restMs: HOUR_MS, step: (nowMs) => turnMonths(options, nowMs) },
+  ];
+  return records.map(({ name, restMs, step }) => ({
     name,
     restMs,
     step: ({ databaseMs }) => step(timeOf(databaseMs)),
-  });
-  return [
-    job('purge', 5 * SECOND_MS, (nowMs) => purgeOneBatch(database, nowMs)),
-    job('token-expiry', 5 * SECOND_MS, (nowMs) => sweepExpiredTokens(options, nowMs)),
-    job('cvc-removal', 5 * SECOND_MS, (nowMs) => sweepCvcs(options, nowMs)),
-    job('application-expiry', 5 * SECOND_MS, (nowMs) => sweepAccess(database, nowMs)),
-    job('session-expiry', MINUTE_MS, (nowMs) => sweepSessions(database, nowMs)),
-    job('idempotency-keys', 10 * MINUTE_MS, (nowMs) => sweepIdempotencyKeys(database, nowMs, BATCH_ROWS)),
-    job('log-partitions', HOUR_MS, (nowMs) => turnMonths(options, nowMs)),
-  ];
-}
-
-/** Applications and keys in one job, for the same reason as below. */
-async function sweepAccess(database: Database, nowMs: number): Promise<number> {
-  return (await sweepApplications(database, nowMs)) + (await sweepEndedKeys(database, nowMs));
+  }));
 }
 
 /** Months of the log come and go in one job: each job at work holds a connection of its own for its lock. */

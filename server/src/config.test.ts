@@ -280,10 +280,10 @@ describe('settings', () => {
   it('each have one name, a meaning and a default that is good', () => {
     const rows = Object.values(SETTINGS);
     assert.equal(new Set(rows.map(({ name }) => name)).size, rows.length);
-    for (const { name, about, fallback } of rows) {
+    for (const { name, about, default: preset } of rows) {
       assert.match(name, /^STRONGROOM_[A-Z_]+$/);
       assert.ok(about.length > 10, name);
-      if (fallback !== undefined) assert.doesNotThrow(() => readConfig({ [name]: fallback }), name);
+      if (preset !== undefined) assert.doesNotThrow(() => readConfig({ [name]: preset }), name);
     }
   });
 });

@@ -1,11 +1,12 @@
 import { permissionsOf } from './access/permissions.js';
-import { operatorAct } from './audit/entry.js';
+import { operatorContext } from './audit/entry.js';
 import type { Core } from './core.js';
 import type { Clock } from './kernel/clock.js';
 import { newId } from './kernel/ids.js';
 import type { Secret } from './kernel/secret.js';
 import { createApplication } from './resources/applications/index.js';
-import { createTenant, hasAnyUser } from './resources/tenants/index.js';
+import { createTenant } from './resources/tenants/index.js';
+import { hasAnyUser } from './resources/users/index.js';
 import { isUniqueViolation } from './storage/faults.js';
 
 export interface FirstTenant {
@@ -26,12 +27,16 @@ export async function makeFirstTenant(
 ): Promise<FirstTenant | undefined> {
   if (await core.database.lookUp(hasAnyUser)) return undefined;
   const tenantId = newId();
-  const act = operatorAct(clock.nowMs());
+  const auditContext = operatorContext(clock.nowMs());
   const keyMaker = await core.keyStore.keyMaker();
   try {
     const application = await core.database.write(tenantId, async (tx) => {
-      await createTenant(tx, keyMaker, act, { name: 'First tenant', ownerId: FIRST_OWNER_ID, isNewOwner: true });
-      return createApplication(tx, core.keyStore.systemKeys, act, {
+      await createTenant(tx, keyMaker, auditContext, {
+        name: 'First tenant',
+        ownerId: FIRST_OWNER_ID,
+        isNewOwner: true,
+      });
+      return createApplication(tx, core.keyStore.systemKeys, auditContext, {
         name: 'First management application',
         type: 'management',
         permissions: permissionsOf('management'),

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { findProgram, unless } from '@strongroom/parts/find.js';
-import { freePort } from '@strongroom/parts/programs.js';
-import type { RedisServer } from '@strongroom/parts/redis.js';
-import { startRedis } from '@strongroom/parts/redis.js';
+import { findProgram, unless } from '@strongroom/test-servers/find.js';
+import { freePort } from '@strongroom/test-servers/programs.js';
+import type { RedisServer } from '@strongroom/test-servers/redis.js';
+import { startRedis } from '@strongroom/test-servers/redis.js';
 import { LIMITS } from './limits/catalogue.js';
 import { eventually } from './testing/eventually.js';
 import type { Answer } from './testing/http-client.js';

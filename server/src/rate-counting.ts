@@ -4,14 +4,13 @@ import type { SystemKeys } from './crypto/system-keys.js';
 import type { Clock } from './kernel/clock.js';
 import { SEED_BYTES } from './limits/address-hash.js';
 import type { AskToCount } from './limits/asking-counter.js';
-import { createAskingCounter } from './limits/asking-counter.js';
+import { AskingCounter } from './limits/asking-counter.js';
 import { createClientHash } from './limits/client-hash.js';
 import type { MemoryCounter } from './limits/memory-counter.js';
 import { createMemoryCounter } from './limits/memory-counter.js';
 import type { RateCounter } from './limits/rate-counter.js';
-import { connectRedis, reasonOf } from './limits/redis-connection.js';
-import type { RedisCounter } from './limits/redis-counter.js';
-import { createRedisCounter } from './limits/redis-counter.js';
+import { connectRedis, redisReasonOf } from './limits/redis-connection.js';
+import { RedisCounter } from './limits/redis-counter.js';
 import { createRedisStore } from './limits/redis-store.js';
 import type { Metrics } from './telemetry/metrics.js';
 import type { ProcessLog } from './telemetry/process-log.js';
@@ -47,7 +46,7 @@ export function createRateCounting(options: RateCountingOptions): RateCounting {
   if (redisUrl === undefined) return { counter: ofNode, close: () => {} };
 
   const { main } = options.log;
-  const counter = createRedisCounter({
+  const counter = new RedisCounter({
     clock,
     hash: createClientHash(options.systemKeys.rowMac),
     fallback: ofNode,
@@ -60,11 +59,14 @@ export function createRateCounting(options: RateCountingOptions): RateCounting {
     onChange: (isUp, error) => {
       if (isUp) main.info({ event: 'rate_store_up' }, 'rate counters are shared over Redis');
       else
-        main.warn({ event: 'rate_store_lost', reason: reasonOf(error) }, 'Redis is lost: each node counts for itself');
+        main.warn(
+          { event: 'rate_store_lost', reason: redisReasonOf(error) },
+          'Redis is lost: each node counts for itself',
+        );
     },
   });
   addStoreMetrics(options.metrics, counter);
-  return { counter, close: counter.close };
+  return { counter, close: () => counter.close() };
 }
 
 function addStoreMetrics(metrics: Metrics, counter: RedisCounter): void {
@@ -78,14 +80,14 @@ function addStoreMetrics(metrics: Metrics, counter: RedisCounter): void {
     name: 'strongroom_rate_store_fallbacks_total',
     help: 'Requests counted in this process alone because Redis was slow or gone.',
     type: 'counter',
-    read: counter.fallbacks,
+    read: () => counter.fallbacks(),
   });
 }
 
 /** One counter for all processes of a node: the keeper's where there is one, else our own. */
 function createNodeCounter({ clock, log, askKeeper }: RateCountingOptions): RateCounter {
   if (askKeeper === undefined) return createOwnCounter(clock);
-  return createAskingCounter({
+  return new AskingCounter({
     clock,
     ask: askKeeper,
     fallback: () => createOwnCounter(clock, FALLBACK_SLOTS),

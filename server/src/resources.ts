@@ -1,60 +1,35 @@
-import type { SystemKeys } from './crypto/system-keys.js';
-import type { Expressions } from './expressions/expressions.js';
-import { createCursors } from './http/cursor.js';
-import type { RouteRecord } from './http/route.js';
-import type { LargeWork } from './kernel/large-work.js';
-import { applicationTemplateRoutes } from './resources/application-templates/index.js';
-import type { AccessHooks } from './resources/applications/index.js';
-import { applicationRoutes, createApplications } from './resources/applications/index.js';
-import { createLogs, logRoutes } from './resources/logs/index.js';
-import { permissionRoutes } from './resources/permissions/index.js';
-import { createReports, reportRoutes } from './resources/reports/index.js';
-import { createSessions, sessionRoutes } from './resources/sessions/index.js';
-import type { TenantBody, Tenants } from './resources/tenants/index.js';
-import { tenantRoutes } from './resources/tenants/index.js';
-import type { Fingerprints, Opener, SearchData, TokenSettings } from './resources/tokens/index.js';
-import { createTokens, tokenRoutes } from './resources/tokens/index.js';
-import type { Database } from './storage/database.js';
+import { LOG_TABLE } from './audit/tables.js';
+import type { RouteRecord } from './http/routes/route.js';
+import { KEPT_ANSWER_TABLES } from './kept-answers/tables.js';
+import type { Slice } from './resources/slice.js';
+import * as resources from './resources/slices.js';
+import { ROTATION_TABLES } from './rotation/tables.js';
+import { KEY_TABLES } from './tables/of-keys.js';
+import type { TableRecord } from './tables/table.js';
+import { VAULT_TABLES } from './vault/index.js';
 
-export interface ResourceOptions {
-  readonly database: Database;
-  readonly systemKeys: SystemKeys;
-  readonly tenants: Tenants;
-  readonly accessHooks: AccessHooks;
-  readonly includedMonthlyActiveTokens: number;
-  readonly opener: Opener;
-  readonly expressions: Expressions;
-  readonly tokensPerRequestMax: number;
-  readonly fingerprints: Fingerprints;
-  readonly searchData: SearchData;
-  readonly largeWork: LargeWork;
-}
+/** What it takes to build all of them. */
+export type ResourceParts = PartsOf<(typeof resources)[keyof typeof resources]>;
+type PartsOf<S> = (S extends Slice<infer Parts> ? (parts: Parts) => void : never) extends (parts: infer All) => void
+  ? All
+  : never;
 
-/** Every resource of the tenant API, one line each. */
-export function tenantApiRoutes(options: ResourceOptions): RouteRecord[] {
-  const cursors = createCursors(options.systemKeys.cursorMac);
-  return [
-    ...permissionRoutes(),
-    ...logRoutes(createLogs({ ...options, cursors })),
-    ...tenantRoutes(options.tenants),
-    ...reportRoutes(createReports(options)),
-    ...applicationRoutes(createApplications({ ...options, ...options.accessHooks })),
-    ...applicationTemplateRoutes(),
-    ...tokenRoutes(
-      createTokens({ ...options, cursors, settingsOf: (tenantId) => tokenSettings(options.tenants, tenantId) }),
-    ),
-    ...sessionRoutes(createSessions({ ...options, ...options.accessHooks })),
-  ];
-}
+/** Every resource of the tenant API, in the order of their names. */
+export const SLICES: readonly Slice<ResourceParts>[] = Object.values(resources);
 
-function tokenSettings(tenants: Tenants, tenantId: string): TokenSettings | Promise<TokenSettings> {
-  const tenant = tenants.get(tenantId);
-  return tenant instanceof Promise ? tenant.then(settingsIn) : settingsIn(tenant);
-}
+/**
+ * Every table of tenant data but `tenants` itself. How far a rotation came is stored as the name of a table in this order, so
+ * new ones come behind those that are there.
+ */
+export const TABLES: readonly TableRecord[] = [
+  ...VAULT_TABLES,
+  ...KEPT_ANSWER_TABLES,
+  ...ROTATION_TABLES,
+  ...SLICES.flatMap((slice) => slice.tables),
+  ...KEY_TABLES,
+  LOG_TABLE,
+];
 
-function settingsIn({ settings }: TenantBody): TokenSettings {
-  return {
-    isFingerprinting: settings.fingerprint_tokens === 'true',
-    isDeduplicating: settings.deduplicate_tokens === 'true',
-  };
+export function tenantApiRoutes(parts: ResourceParts): RouteRecord[] {
+  return SLICES.flatMap((slice) => slice.routes(parts));
 }

@@ -5,8 +5,8 @@ import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { setTimeout as rest } from 'node:timers/promises';
-import { descendants } from '@strongroom/parts/descendants.js';
-import { findProgram, unless } from '@strongroom/parts/find.js';
+import { descendants } from '@strongroom/test-servers/descendants.js';
+import { findProgram, unless } from '@strongroom/test-servers/find.js';
 
 const POLL_MS = 25;
 const BEGIN_MS = 120_000;

@@ -13,7 +13,7 @@ const FOLDERS = [
   'docs',
   'faults/src',
   'fuzz/src',
-  'parts/src',
+  'test-servers/src',
   'server/bin',
   'server/migrations',
   'server/src',

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { constants } from 'node:os';
 import { relative } from 'node:path';
-import { endDescendants } from '@strongroom/parts/descendants.js';
+import { endDescendants } from '@strongroom/test-servers/descendants.js';
 import type { Tally } from './checks.js';
 import { add, report, runProgram } from './checks.js';
 import { globFiles } from './files.js';

@@ -11,23 +11,29 @@ const RANK: Readonly<Record<string, number>> = {
   kernel: 0,
   storage: 1,
   crypto: 2,
+  tables: 2.5,
   access: 3,
   audit: 3,
   limits: 3,
   telemetry: 3,
   jobs: 3,
   expressions: 3,
+  'kept-answers': 3.2,
+  vault: 3.5,
   http: 4,
   workers: 4,
   resources: 5,
   rotation: 5.5,
+  transfer: 5.5,
   version: 0,
   'in-the-clear': 5.8,
   config: 6,
   core: 7,
-  observers: 7.5,
+  'request-telemetry': 7.5,
   'rate-counting': 7.5,
   background: 7.5,
+  caches: 7.5,
+  'security-log': 7.5,
   'first-start': 8,
   app: 8,
   commands: 9,
@@ -40,13 +46,22 @@ const LIST_OF_SLICES = 'resources.ts';
 const SLICE_PAIRS: readonly string[] = [
   'application-templates -> applications',
   'sessions -> applications',
-  'tokens -> reports',
+  'tenants -> users',
 ];
+
+/** The rooms of `http`, from the lowest: each uses itself and those below it. Files beside them put the rooms together. */
+const HTTP_RANK: Readonly<Record<string, number>> = { transport: 0, idempotency: 0, routes: 1, paging: 2, openapi: 2 };
+const HTTP_TOP = 3;
 
 const LINES_MAX = 400;
 const README_LINES_MAX = 20;
 const NO_DEPENDENCIES = ['kernel', 'crypto'];
-const SLICE_FILES = ['index.ts', 'schema.ts', 'routes.ts', 'service.ts', 'queries.ts', 'purge.ts'];
+const SLICE_FILES = [
+  ...['index.ts', 'schema.ts', 'routes.ts', 'service.ts', 'queries.ts'],
+  ...['events.ts', 'tables.ts', 'cache.ts', 'purge.ts', 'settings.ts'],
+];
+/** Names every slice. */
+const SLICE_LIST = 'resources/slices.ts';
 
 describe('the house is tidy', () => {
   let sources: Source[];
@@ -68,6 +83,31 @@ describe('the house is tidy', () => {
     assert.deepEqual(wrong, []);
   });
 
+  it('inside http the transport knows nothing of routes, and only the files at the top know every room', () => {
+    const rankIn = (path: string): number => {
+      const [, room = '', file] = path.split('/');
+      const rank = file === undefined ? HTTP_TOP : HTTP_RANK[room];
+      assert.notEqual(rank, undefined, `${path} is in a known room of http`);
+      return rank ?? HTTP_TOP;
+    };
+    const wrong: string[] = [];
+    for (const { path, imports } of product.filter((source) => source.path.startsWith('http/'))) {
+      for (const target of imports.filter((name) => name.startsWith('http/'))) {
+        if (dirname(path) !== dirname(target) && rankIn(target) >= rankIn(path)) wrong.push(`${path} -> ${target}`);
+      }
+    }
+    assert.deepEqual(wrong, []);
+  });
+
+  it('nobody reaches into the platform: no member that begins with an underscore, no method put in place of its own', () => {
+    const inside = /\.(_[a-z]\w*)|\b(_header|_dump|_handle)\b|\bsocket\.destroy = /;
+    const wrong = product.filter(({ path, text }) => path.startsWith('http/') && inside.test(text));
+    assert.deepEqual(
+      wrong.map(({ path }) => path),
+      [],
+    );
+  });
+
   it('nothing that ships imports what only tests use', () => {
     const wrong = product.flatMap(({ path, imports }) =>
       imports.filter(isTest).map((target) => `${path} -> ${target}`),
@@ -75,17 +115,30 @@ describe('the house is tidy', () => {
     assert.deepEqual(wrong, []);
   });
 
-  it('a slice is entered through its index, and only by the slices that may', () => {
+  it('a slice is entered through its index, and only by the slices that may; its settings by config.ts', () => {
     const wrong: string[] = [];
     for (const { path, imports } of product) {
-      for (const target of imports.filter((name) => name.startsWith('resources/'))) {
+      for (const target of imports.filter((name) => /^resources\/[^/]+\//.test(name))) {
         const [, slice] = target.split('/');
         const [room, own] = path.split('/');
         if (room === 'resources' && own === slice) continue;
-        const isPairAllowed = room !== 'resources' || SLICE_PAIRS.includes(`${own} -> ${slice}`);
-        if (!target.endsWith('/index.ts') || !isPairAllowed) wrong.push(`${path} -> ${target}`);
+        const isPairAllowed = room !== 'resources' || path === SLICE_LIST || SLICE_PAIRS.includes(`${own} -> ${slice}`);
+        const isEntrance = target.endsWith('/index.ts') || (path === 'config.ts' && target.endsWith('/settings.ts'));
+        if (!isEntrance || !isPairAllowed) wrong.push(`${path} -> ${target}`);
       }
     }
+    assert.deepEqual(wrong, []);
+  });
+
+  it('the vault is entered through its index alone; its settings by config.ts', () => {
+    const wrong = product
+      .filter(({ path }) => roomOf(path) !== 'vault')
+      .flatMap(({ path, imports }) =>
+        imports
+          .filter((target) => roomOf(target) === 'vault' && target !== 'vault/index.ts')
+          .filter((target) => path !== 'config.ts' || target !== 'vault/settings.ts')
+          .map((target) => `${path} -> ${target}`),
+      );
     assert.deepEqual(wrong, []);
   });
 
@@ -107,6 +160,21 @@ describe('the house is tidy', () => {
       .filter((path) => path.startsWith('resources/') && path.split('/').length === 3)
       .filter((path) => !SLICE_FILES.includes(path.split('/')[2] ?? ''));
     assert.deepEqual(wrong, []);
+  });
+
+  it('log events are constants in an events.ts: no client text can become a message', () => {
+    const home = /(^|\/)events\.ts$/;
+    const wrong = product.filter(({ path, text }) => /\bdefineEvents\(/.test(text) && !home.test(path));
+    assert.deepEqual(
+      wrong.map(({ path }) => path),
+      [],
+    );
+    for (const { path, text } of product.filter(
+      (source) => home.test(source.path) && source.path !== 'audit/events.ts',
+    )) {
+      const code = text.replace(/\/\*[\s\S]*?\*\/|\/\/.*/g, '');
+      assert.doesNotMatch(code, /[`+]/, `${path} holds plain texts`);
+    }
   });
 
   it('only config.ts reads the environment, only clock.ts the time, only ids.ts and crypto randomness', () => {
@@ -160,26 +228,10 @@ describe('the house is tidy', () => {
     assert.deepEqual(stars, []);
   });
 
-  it('every statement on tenant data names its tenant', () => {
-    const wrong: string[] = [];
-    for (const { path, text } of product.filter((source) =>
-      /(resources\/.*queries|audit\/record)\.ts$/.test(source.path),
-    )) {
-      for (const [, name, sql = ''] of text.matchAll(
-        /statement(?:<[^(]*>)?\(\s*['`]([^'`]+)['`],\s*['`]([^`']+)['`]/g,
-      )) {
-        const isOfUsers = /\bFROM users\b|\bINTO users\b/.test(sql);
-        const isAcrossTenants = name === 'list_tenants' || name === 'list_deleted_tenants';
-        if (!isOfUsers && !isAcrossTenants && !/tenant_id|tenants|\$\{sql\}/.test(sql)) wrong.push(`${path}: ${name}`);
-        if (/FROM tenants WHERE/.test(sql) && !isAcrossTenants && !/id = \$1/.test(sql)) wrong.push(`${path}: ${name}`);
-      }
-    }
-    assert.deepEqual(wrong, []);
-  });
-
   it('every room opens with a short README', async () => {
     const rooms = (await readdir('server/src', { withFileTypes: true })).filter((entry) => entry.isDirectory());
-    for (const { name } of rooms) {
+    const inHttp = Object.keys(HTTP_RANK).map((name) => ({ name: `http/${name}` }));
+    for (const { name } of [...rooms, ...inHttp]) {
       const text = await readFile(join('server/src', name, 'README.md'), 'utf8');
       assert.ok(text.split('\n').length <= README_LINES_MAX, `${name}/README.md is short`);
       assert.match(text, /Owns:/, name);
@@ -196,7 +248,7 @@ describe('the house is tidy', () => {
         'bench/src',
         'faults/src',
         'fuzz/src',
-        'parts/src',
+        'test-servers/src',
         'tools/src',
       ],
       '',

@@ -1,3 +1,4 @@
+import type { Socket } from 'node:net';
 import { connect } from 'node:net';
 import { quantile } from '../statistics.js';
 import { createAnswerReader, isSuccess } from './answers.js';
@@ -52,110 +53,113 @@ interface Tally extends Second {
 }
 
 /** Offers requests by the clock, whether or not the server keeps up. */
-export async function openLoad(options: OpenLoadOptions): Promise<OpenLoadResult> {
-  const tallies: Tally[] = [];
-  const idle: Connection[] = [];
-  const due = dueAt(options.phases);
-  const totalSeconds = options.phases.reduce((sum, { seconds }) => sum + seconds, 0);
-  let sent = 0;
-  let outstanding = 0;
-  let opened = 0;
-  let isMeasured = false;
-  await openAll();
-  isMeasured = true;
-  const usedBefore = process.cpuUsage();
-  const startedMs = performance.now();
-  const elapsed = (): number => (performance.now() - startedMs) / 1_000;
-  const now = (): Tally => tallyAt(tallies, Math.floor(elapsed()));
+export function openLoad(options: OpenLoadOptions): Promise<OpenLoadResult> {
+  return new OpenLoad(options).run();
+}
 
-  let offered = 0;
-  let lastMs = startedMs;
-  while (elapsed() < totalSeconds) {
-    const tally = now();
-    const wanted = due(elapsed());
-    tally.lagMs = Math.max(tally.lagMs, performance.now() - lastMs - TICK_MS);
-    lastMs = performance.now();
-    for (; offered < wanted; offered += 1) {
-      tally.offered += 1;
-      const connection = free();
-      if (connection === undefined) tally.unsent += 1;
-      else connection.send(options.requests[sent++ % options.requests.length] ?? '');
-    }
-    await new Promise((resolve) => setTimeout(resolve, TICK_MS));
-  }
-  const deadlineMs = performance.now() + DRAIN_MS;
-  while (outstanding > 0 && performance.now() < deadlineMs)
-    await new Promise((resolve) => setTimeout(resolve, TICK_MS));
-  tallyAt(tallies, Math.floor(totalSeconds) - 1).lost += outstanding;
-  const used = process.cpuUsage(usedBefore);
-  return {
-    seconds: tallies.map(finished),
-    phases: phasesOf(tallies, options.phases),
-    cpuSeconds: (used.user + used.system) / 1e6,
-  };
+class OpenLoad {
+  readonly #options: OpenLoadOptions;
+  readonly #tallies: Tally[] = [];
+  readonly #idle: Connection[] = [];
+  #sent = 0;
+  #outstanding = 0;
+  #opened = 0;
+  /** Undefined until all connections are open. */
+  #startedMs: number | undefined;
 
-  async function openAll(): Promise<void> {
-    while (opened < options.connections) {
-      const wave = Array.from({ length: Math.min(OPENED_AT_ONCE, options.connections - opened) }, openOne);
-      for (const connection of wave) connection.send(options.requests[0] ?? '');
-      while (outstanding > 0) await new Promise((resolve) => setTimeout(resolve, TICK_MS));
-    }
+  constructor(options: OpenLoadOptions) {
+    this.#options = options;
   }
 
-  function free(): Connection | undefined {
-    for (let connection = idle.pop(); connection !== undefined; connection = idle.pop()) {
+  async run(): Promise<OpenLoadResult> {
+    const { phases } = this.#options;
+    const totalSeconds = phases.reduce((sum, { seconds }) => sum + seconds, 0);
+    await this.#openAll();
+    const usedBefore = process.cpuUsage();
+    this.#startedMs = performance.now();
+    await this.#offer(this.#startedMs, totalSeconds);
+    const deadlineMs = performance.now() + DRAIN_MS;
+    while (this.#outstanding > 0 && performance.now() < deadlineMs) await tick();
+    tallyAt(this.#tallies, Math.floor(totalSeconds) - 1).lost += this.#outstanding;
+    const used = process.cpuUsage(usedBefore);
+    return {
+      seconds: this.#tallies.map(finished),
+      phases: phasesOf(this.#tallies, phases),
+      cpuSeconds: (used.user + used.system) / 1e6,
+    };
+  }
+
+  async #offer(startedMs: number, totalSeconds: number): Promise<void> {
+    const { requests, phases } = this.#options;
+    const due = dueAt(phases);
+    const elapsed = (): number => (performance.now() - startedMs) / 1_000;
+    let offered = 0;
+    let lastMs = startedMs;
+    while (elapsed() < totalSeconds) {
+      const tally = this.#tallyOf(startedMs);
+      const wanted = due(elapsed());
+      tally.lagMs = Math.max(tally.lagMs, performance.now() - lastMs - TICK_MS);
+      lastMs = performance.now();
+      for (; offered < wanted; offered += 1) {
+        tally.offered += 1;
+        const connection = this.#free();
+        if (connection === undefined) tally.unsent += 1;
+        else connection.send(requests[this.#sent++ % requests.length] ?? '');
+      }
+      await tick();
+    }
+  }
+
+  async #openAll(): Promise<void> {
+    const { connections, requests } = this.#options;
+    while (this.#opened < connections) {
+      const wave = Array.from({ length: Math.min(OPENED_AT_ONCE, connections - this.#opened) }, () => this.#openOne());
+      for (const connection of wave) connection.send(requests[0] ?? '');
+      while (this.#outstanding > 0) await tick();
+    }
+  }
+
+  #free(): Connection | undefined {
+    for (let connection = this.#idle.pop(); connection !== undefined; connection = this.#idle.pop()) {
       if (connection.isFresh()) return connection;
       connection.close();
     }
-    return opened < options.connections ? openOne() : undefined;
+    return this.#opened < this.#options.connections ? this.#openOne() : undefined;
   }
 
-  function openOne(): Connection {
-    const socket = connect(options.port, '127.0.0.1');
-    const answers = createAnswerReader();
-    let sentMs = 0;
-    let restsSinceMs = 0;
-    let isBusy = false;
-    let isClosed = false;
-    opened += 1;
-    const connection: Connection = {
-      send(request) {
-        isBusy = true;
-        outstanding += 1;
-        sentMs = performance.now();
-        socket.write(request);
+  #openOne(): Connection {
+    this.#opened += 1;
+    const connection = new Connection(this.#options.port, {
+      onSend: () => {
+        this.#outstanding += 1;
       },
-      isFresh: () => !isClosed && performance.now() - restsSinceMs < REST_MS_MAX,
-      close: () => socket.destroy(),
-    };
-    socket.setNoDelay(true);
-    // The close that follows counts it.
-    socket.on('error', () => {});
-    socket.on('data', (chunk) => {
-      const status = isBusy ? answers.push(chunk) : undefined;
-      if (status === undefined) return;
-      count(status, performance.now() - sentMs);
-      isBusy = false;
-      outstanding -= 1;
-      restsSinceMs = performance.now();
-      if (answers.isLast()) socket.destroy();
-      else idle.push(connection);
-    });
-    socket.on('close', () => {
-      isClosed = true;
-      opened -= 1;
-      if (!isBusy) return;
-      isBusy = false;
-      outstanding -= 1;
-      if (!isMeasured) throw new Error('a connection was lost before the load began');
-      now().lost += 1;
+      onAnswer: (status, ms, isLast) => {
+        this.#outstanding -= 1;
+        this.#count(status, ms);
+        if (isLast) connection.close();
+        else this.#idle.push(connection);
+      },
+      onClose: (wasBusy) => {
+        this.#opened -= 1;
+        if (wasBusy) this.#lose();
+      },
     });
     return connection;
   }
 
-  function count(status: number, ms: number): void {
-    if (!isMeasured) return;
-    const tally = now();
+  #lose(): void {
+    this.#outstanding -= 1;
+    if (this.#startedMs === undefined) throw new Error('a connection was lost before the load began');
+    this.#tallyOf(this.#startedMs).lost += 1;
+  }
+
+  #tallyOf(startedMs: number): Tally {
+    return tallyAt(this.#tallies, Math.floor((performance.now() - startedMs) / 1_000));
+  }
+
+  #count(status: number, ms: number): void {
+    if (this.#startedMs === undefined) return;
+    const tally = this.#tallyOf(this.#startedMs);
     if (isSuccess(status)) {
       tally.ok += 1;
       tally.okMs.push(ms);
@@ -166,10 +170,62 @@ export async function openLoad(options: OpenLoadOptions): Promise<OpenLoadResult
   }
 }
 
-interface Connection {
-  send(request: string): void;
-  isFresh(): boolean;
-  close(): void;
+interface ConnectionEvents {
+  readonly onSend: () => void;
+  /** `isLast` when the server closes behind it. */
+  readonly onAnswer: (status: number, ms: number, isLast: boolean) => void;
+  readonly onClose: (wasBusy: boolean) => void;
+}
+
+/** Carries one request at a time. */
+class Connection {
+  readonly #socket: Socket;
+  readonly #events: ConnectionEvents;
+  #sentMs = 0;
+  #restsSinceMs = 0;
+  #isBusy = false;
+  #isClosed = false;
+
+  constructor(port: number, events: ConnectionEvents) {
+    const answers = createAnswerReader();
+    this.#events = events;
+    this.#socket = connect(port, '127.0.0.1');
+    this.#socket.setNoDelay(true);
+    // The close that follows counts it.
+    this.#socket.on('error', () => {});
+    this.#socket.on('data', (chunk) => {
+      const status = this.#isBusy ? answers.push(chunk) : undefined;
+      if (status === undefined) return;
+      this.#isBusy = false;
+      this.#restsSinceMs = performance.now();
+      events.onAnswer(status, this.#restsSinceMs - this.#sentMs, answers.isLast());
+    });
+    this.#socket.on('close', () => {
+      const wasBusy = this.#isBusy;
+      this.#isClosed = true;
+      this.#isBusy = false;
+      events.onClose(wasBusy);
+    });
+  }
+
+  send(request: string): void {
+    this.#isBusy = true;
+    this.#events.onSend();
+    this.#sentMs = performance.now();
+    this.#socket.write(request);
+  }
+
+  isFresh(): boolean {
+    return !this.#isClosed && performance.now() - this.#restsSinceMs < REST_MS_MAX;
+  }
+
+  close(): void {
+    this.#socket.destroy();
+  }
+}
+
+function tick(): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, TICK_MS));
 }
 
 /** How many requests are due by a time, over the phases. */

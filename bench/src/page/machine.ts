@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { cpus, release, totalmem, type } from 'node:os';
 import { join } from 'node:path';
-import { findPostgres } from '@strongroom/parts/find.js';
+import { findPostgres } from '@strongroom/test-servers/find.js';
 
 export interface Machine {
   readonly processor: string;

@@ -65,7 +65,7 @@ describe('the page', () => {
   it('shows a goal that was missed as missed', () => {
     assert.match(
       renderPage({ http: part() }, ''),
-      /\| reads \| >= 0\.80 \| 0\.70 \| \*\*no\*\* \| 2026-11-15 08:30 \|/,
+      /\| http \| reads \| >= 0\.80 \| 0\.70 \| \*\*no\*\* \| 2026-11-15 08:30 \|/,
     );
   });
 
@@ -77,16 +77,18 @@ describe('the page', () => {
 
 describe('publishing a part', () => {
   let docs: string;
+  let raw: string;
   before(async () => {
     docs = await mkdtemp(join(tmpdir(), 'strongroom-page-'));
+    raw = join(docs, 'raw', 'latest.json');
   });
   after(() => rm(docs, { recursive: true, force: true }));
 
   it('leaves the figures of the other parts as they were', async () => {
-    await publish(docs, 'http', part({ notes: ['note one'] }));
+    await publish(docs, raw, 'http', part({ notes: ['note one'] }));
     await writeFile(join(docs, 'benchmarks', 'findings.md'), 'By hand.\n');
-    await publish(docs, 'logs', part({ notes: ['note two'], plots: [PLOT] }));
-    await publish(docs, 'logs', part({ notes: ['note three'], plots: [PLOT] }));
+    await publish(docs, raw, 'logs', part({ notes: ['note two'], plots: [PLOT] }));
+    await publish(docs, raw, 'logs', part({ notes: ['note three'], plots: [PLOT] }));
     const page = await readFile(join(docs, 'benchmarks.md'), 'utf8');
     assert.match(page, /note one/);
     assert.doesNotMatch(page, /note two/);
@@ -94,8 +96,23 @@ describe('publishing a part', () => {
     assert.match(page, /By hand\./);
     assert.match(page, /!\[A curve\]\(benchmarks\/curve\.svg\)/);
     assert.match(await readFile(join(docs, 'benchmarks', 'curve.svg'), 'utf8'), /^<svg /);
-    const results = JSON.parse(await readFile(join(docs, 'benchmarks', 'results.json'), 'utf8'));
+    const results = JSON.parse(await readFile(raw, 'utf8'));
     assert.deepEqual(Object.keys(results), ['http', 'logs']);
+  });
+
+  it('leaves them as they were also where their raw results are not on this machine', async () => {
+    const before = await readFile(join(docs, 'benchmarks.md'), 'utf8');
+    await rm(raw);
+    const goal = { what: 'a start', wanted: '<= 5', measured: '2', isMet: true };
+    await publish(docs, raw, 'start', part({ notes: ['note four'], goals: [goal] }));
+    const page = await readFile(join(docs, 'benchmarks.md'), 'utf8');
+    assert.match(page, /note four/);
+    assert.match(page, /\| http \| reads \| >= 0\.80 \|.*\n(.*\n)*\| logs \| reads \|/);
+    const ofOthers = (text: string) =>
+      text.replace(/## Goals[\s\S]*?\n## /, '').replace(/figures: start[\s\S]*?\n## /, '');
+    assert.equal(ofOthers(page), ofOthers(before));
+    await publish(docs, raw, 'start', part({ notes: ['note four'], goals: [goal] }));
+    assert.equal(await readFile(join(docs, 'benchmarks.md'), 'utf8'), page, 'and once more changes nothing');
   });
 });
 

@@ -3,29 +3,54 @@ import { INTRODUCTION, PARTS_PROSE } from './prose.js';
 import type { PartResult, Results } from './results.js';
 import { markdownTable } from './text-table.js';
 
-const GOALS_HEAD = ['goal', 'wanted', 'measured', 'reached', 'date'] as const;
+const GOALS_HEAD = ['part', 'goal', 'wanted', 'measured', 'reached', 'date'] as const;
 
-/** The whole of docs/benchmarks.md. `findings` is written by hand and kept as it is. */
-export function renderPage(results: Results, findings: string): string {
-  const parts = PARTS_PROSE.map(({ name, title, text }) => `## ${title}\n\n${text}\n\n${figures(results[name])}`);
-  const sections = ['# Benchmarks', INTRODUCTION, `## Goals\n\n${goals(results)}`, ...parts];
+/**
+ * The whole of docs/benchmarks.md. What is measured stands in `results`; of every other part the page keeps what `earlier`, the
+ * page as it is, says. `findings` is written by hand and kept as it is.
+ */
+export function renderPage(results: Results, findings: string, earlier = ''): string {
+  const parts = PARTS_PROSE.map(({ name, title, text }) => {
+    const part = results[name];
+    const shown = part === undefined ? figuresIn(earlier, name) : figures(part);
+    return `## ${title}\n\n${text}\n\n${markOf(name)}\n\n${shown}`;
+  });
+  const sections = ['# Benchmarks', INTRODUCTION, `## Goals\n\n${goals(results, earlier)}`, ...parts];
   if (findings.trim() !== '') sections.push(`## Findings\n\n${findings.trim()}`);
   return `${sections.join('\n\n')}\n`;
 }
 
-function goals(results: Results): string {
+function goals(results: Results, earlier: string): string {
   const rows = PARTS_PROSE.flatMap(({ name }) => {
     const part = results[name];
-    return (part?.goals ?? []).map(({ what, wanted, measured, isMet }) => {
-      return [what, wanted, measured, isMet ? 'yes' : '**no**', part ? dayOf(part) : ''];
+    if (part === undefined) return goalsIn(earlier, name);
+    return part.goals.map(({ what, wanted, measured, isMet }) => {
+      return [name, what, wanted, measured, isMet ? 'yes' : '**no**', dayOf(part)];
     });
   });
   if (rows.length === 0) return 'Nothing has been measured yet.';
   return markdownTable({ title: 'Goals', head: GOALS_HEAD, rows });
 }
 
-function figures(part: PartResult | undefined): string {
-  if (part === undefined) return 'Not measured yet.';
+/** Stands before the figures of a part, so that the next run finds them. */
+function markOf(name: string): string {
+  return `<!-- figures: ${name} -->`;
+}
+
+/** What the page says of a part, up to the next heading. */
+function figuresIn(page: string, name: string): string {
+  const [, rest = ''] = page.split(`${markOf(name)}\n`);
+  const [kept = ''] = rest.split(/^## /m);
+  return kept.trim() === '' ? 'Not measured yet.' : kept.trim();
+}
+
+function goalsIn(page: string, name: string): string[][] {
+  const rows = page.split('\n').filter((line) => line.startsWith(`| ${name} | `));
+  const cells = rows.map((line) => line.split(' | ').map((cell) => cell.replace(/^\| | \|$/g, '')));
+  return cells.filter((row) => row.length === GOALS_HEAD.length);
+}
+
+function figures(part: PartResult): string {
   const rough = part.isQuick ? ' **Rough: from a quick run.**' : '';
   const rounds = `${part.rounds} ${part.rounds === 1 ? 'round' : 'rounds'}`;
   const when = `*${dayOf(part)}, ${rounds}, ${part.seconds.toFixed(0)} s. ${machineLine(part.machine)}.*${rough}`;

@@ -24,7 +24,7 @@ export interface Findings {
   readonly notes: readonly string[];
 }
 
-/** Kept until the same part is measured again, so it says itself when and where it was measured. */
+/** Says itself when and where it was measured, because parts are measured apart. */
 export interface PartResult extends Findings {
   readonly date: string;
   readonly machine: Machine;

@@ -1,5 +1,6 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
+import type { Round as Turn } from '../alternate.js';
 import type { Bound } from '../goals.js';
 import { boundText, goalOf } from '../goals.js';
 import { runAlternating } from '../load/run.js';
@@ -12,7 +13,6 @@ import { seedTokens } from '../seed.js';
 import { median, ratiosOf, spread } from '../statistics.js';
 import type { VaultTenant } from '../tenants.js';
 import { makeVaultTenant } from '../tenants.js';
-import type { Round as Turn } from '../turns.js';
 import type { Cost as Costs } from '../watch/cost.js';
 import { lastingCostOf } from '../watch/cost.js';
 

@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
-import { startRedis } from '@strongroom/parts/redis.js';
+import { startRedis } from '@strongroom/test-servers/redis.js';
+import { alternate } from '../alternate.js';
 import type { Comparison } from '../comparison.js';
 import { comparisonTable, loadNotes } from '../comparison.js';
 import type { Findings } from '../page/results.js';
@@ -10,7 +11,6 @@ import type { Bench } from '../plan.js';
 import type { Product } from '../product.js';
 import { startProduct } from '../product.js';
 import { wire } from '../requests.js';
-import { takeTurns } from '../turns.js';
 
 /** Enough that none of them comes near the thousand requests in ten seconds it may send. */
 const ADDRESSES = 8_000;
@@ -25,7 +25,7 @@ export async function measureRedis(bench: Bench): Promise<Findings> {
   const memory = await startProduct(workshop, { env: ENV });
   const shared = await startProduct(workshop, { env: { ...ENV, STRONGROOM_REDIS_URL: redis.url } });
   const side = (product: Product) => sideOf(bench, product, requestsOf(product));
-  const [uncounted = [], inMemory = [], inRedis = []] = await takeTurns(plan.rounds, [
+  const [uncounted = [], inMemory = [], inRedis = []] = await alternate(plan.rounds, [
     side(none),
     side(memory),
     side(shared),
@@ -35,9 +35,9 @@ export async function measureRedis(bench: Bench): Promise<Findings> {
   for (const product of [shared, memory, none]) await product.stop();
   const path = 'GET /tenants/self';
   const comparisons: Comparison[] = [
-    { path: `${path}, counted in memory`, floor: 'not counted', ours: inMemory, below: uncounted },
-    { path: `${path}, counted in Redis`, floor: 'not counted', ours: inRedis, below: uncounted },
-    { path: `${path}, counted in Redis`, floor: 'counted in memory', ours: inRedis, below: inMemory },
+    { path: `${path}, counted in memory`, baseline: 'not counted', ours: inMemory, below: uncounted },
+    { path: `${path}, counted in Redis`, baseline: 'not counted', ours: inRedis, below: uncounted },
+    { path: `${path}, counted in Redis`, baseline: 'counted in memory', ours: inRedis, below: inMemory },
   ];
   const title = `What counting for the rate limits costs, 64 connections, ${ADDRESSES} client addresses`;
   return { ...NOTHING, tables: [comparisonTable(title, comparisons)], notes: loadNotes(comparisons) };

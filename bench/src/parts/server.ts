@@ -1,4 +1,5 @@
-import { startPostgres } from '@strongroom/parts/postgres.js';
+import { startPostgres } from '@strongroom/test-servers/postgres.js';
+import { alternate } from '../alternate.js';
 import type { Comparison } from '../comparison.js';
 import { comparisonTable, loadNotes } from '../comparison.js';
 import type { Findings } from '../page/results.js';
@@ -6,7 +7,6 @@ import { NOTHING } from '../page/results.js';
 import { commonPaths, ratePlot, sideOf } from '../paths.js';
 import type { Bench } from '../plan.js';
 import { startProduct } from '../product.js';
-import { takeTurns } from '../turns.js';
 
 const PATHS = ['create a card', 'read a card'] as const;
 /** As the embedded server has them, so that the way to the server is what differs. */
@@ -29,11 +29,11 @@ export async function measureServer(bench: Bench): Promise<Findings> {
   const comparisons: Comparison[] = [];
   for (const path of PATHS) {
     bench.say(path);
-    const [below = [], ours = []] = await takeTurns(bench.plan.rounds, [
+    const [below = [], ours = []] = await alternate(bench.plan.rounds, [
       sideOf(bench, embedded, first[path] ?? []),
       sideOf(bench, remote, second[path] ?? []),
     ]);
-    comparisons.push({ path: `${path}, server by URL`, floor: 'embedded server', ours, below });
+    comparisons.push({ path: `${path}, server by URL`, baseline: 'embedded server', ours, below });
   }
   await remote.stop();
   await embedded.stop();

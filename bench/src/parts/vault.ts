@@ -1,6 +1,8 @@
+import type { Side } from '../alternate.js';
+import { alternate } from '../alternate.js';
+import type { BareVaultOptions } from '../baselines/bare-vault.js';
 import type { Comparison } from '../comparison.js';
 import { comparisonGoals, comparisonTable, loadNotes } from '../comparison.js';
-import type { BareVaultOptions } from '../floors/bare-vault.js';
 import type { Bound } from '../goals.js';
 import { runLoad } from '../load/run.js';
 import type { Findings } from '../page/results.js';
@@ -9,12 +11,10 @@ import type { Bench } from '../plan.js';
 import type { Product } from '../product.js';
 import { startProduct } from '../product.js';
 import { call, card, cards, wire } from '../requests.js';
-import { startFloor } from '../scripts.js';
+import { startBaseline } from '../scripts.js';
 import { seedTokens } from '../seed.js';
 import type { VaultTenant } from '../tenants.js';
 import { makeVaultTenant } from '../tenants.js';
-import type { Side } from '../turns.js';
-import { takeTurns } from '../turns.js';
 import type { Watched } from '../watch/cost.js';
 
 const CONNECTIONS = 64;
@@ -28,11 +28,11 @@ const DELETES_PER_SECOND = 3_000;
 
 interface Path {
   readonly path: string;
-  readonly floor: string;
+  readonly baseline: string;
   readonly mode: BareVaultOptions['mode'];
-  /** The same for product and floor, but for the tenant. */
+  /** The same for product and baseline, but for the tenant. */
   readonly requests: (tenant: VaultTenant) => readonly string[] | Promise<readonly string[]>;
-  /** Floors that change rows work on a tenant of their own: what they leave behind does not open. */
+  /** Baselines that change rows work on a tenant of their own: what they leave behind does not open. */
   readonly isChange: boolean;
   readonly isOnce?: boolean;
   readonly connections?: number;
@@ -43,9 +43,9 @@ interface Path {
 /** What the product exists for, each path against what the same work costs without it. */
 export async function measureVault(bench: Bench): Promise<Findings> {
   const product = await startProduct(bench.workshop);
-  const tenants = { ours: await makeVaultTenant(product), floor: await makeVaultTenant(product) };
+  const tenants = { ours: await makeVaultTenant(product), baseline: await makeVaultTenant(product) };
   const ids = new Map<VaultTenant, string[]>();
-  for (const tenant of [tenants.ours, tenants.floor]) {
+  for (const tenant of [tenants.ours, tenants.baseline]) {
     ids.set(tenant, await seedTokens(product.port, tenant.key, TOKENS_TO_READ));
   }
   const comparisons: Comparison[] = [];
@@ -63,50 +63,60 @@ export async function measureVault(bench: Bench): Promise<Findings> {
   };
 }
 
-function pathsOf({ plan }: Bench, { port }: Product, ids: ReadonlyMap<VaultTenant, string[]>): Path[] {
-  const single = JSON.stringify(card());
-  const many = cards(BATCH);
-  const create = ({ key }: VaultTenant) => [wire('POST', '/tokens', key, single)];
-  const onEach = (method: string, body = '') => {
-    return (tenant: VaultTenant) =>
-      (ids.get(tenant) ?? []).map((id) => wire(method, `/tokens/${id}`, tenant.key, body));
-  };
+function pathsOf(bench: Bench, product: Product, ids: ReadonlyMap<VaultTenant, string[]>): Path[] {
+  return [...readPaths(ids), ...createPaths(), ...changePaths(bench, product, ids)];
+}
+
+/** The same request on each token that is there. */
+function onEach(ids: ReadonlyMap<VaultTenant, string[]>, method: string, body = ''): Path['requests'] {
+  return (tenant) => (ids.get(tenant) ?? []).map((id) => wire(method, `/tokens/${id}`, tenant.key, body));
+}
+
+function readPaths(ids: ReadonlyMap<VaultTenant, string[]>): Path[] {
   const search = JSON.stringify({ query: 'data:4242424242424242', size: 10 });
   return [
     {
       path: 'read a card',
-      floor: 'unaudited raw read',
+      baseline: 'unaudited raw read',
       mode: 'read',
-      requests: onEach('GET'),
+      requests: onEach(ids, 'GET'),
       isChange: false,
       goal: { least: 0.7 },
     },
     {
       path: 'list a page',
-      floor: 'raw page, no total',
+      baseline: 'raw page, no total',
       mode: 'list',
       requests: ({ key }) => [wire('GET', '/v2/tokens?size=10', key)],
       isChange: false,
     },
     {
       path: 'search by index',
-      floor: 'raw page by term, no total',
+      baseline: 'raw page by term, no total',
       mode: 'search',
       requests: ({ key }) => [wire('POST', '/v2/tokens/search', key, search)],
       isChange: false,
     },
+  ];
+}
+
+function createPaths(): Path[] {
+  const single = JSON.stringify(card());
+  const many = cards(BATCH);
+  const create = ({ key }: VaultTenant) => [wire('POST', '/tokens', key, single)];
+  return [
     {
       path: 'create a card',
-      floor: 'rows in own transaction',
+      baseline: 'rows in own transaction',
       mode: 'create',
       requests: create,
       isChange: true,
       goal: { least: 2.5 },
     },
-    { path: 'create a card', floor: 'HTTP ceiling', mode: 'answer', requests: create, isChange: true },
+    { path: 'create a card', baseline: 'HTTP ceiling', mode: 'answer', requests: create, isChange: true },
     {
       path: `tokenize ${BATCH}`,
-      floor: 'batches by the driver',
+      baseline: 'batches by the driver',
       mode: 'batch',
       requests: ({ key }) => [wire('POST', '/tokenize', key, many)],
       isChange: true,
@@ -114,16 +124,21 @@ function pathsOf({ plan }: Bench, { port }: Product, ids: ReadonlyMap<VaultTenan
       unit: BATCH,
       goal: { least: 0.6 },
     },
+  ];
+}
+
+function changePaths({ plan }: Bench, { port }: Product, ids: ReadonlyMap<VaultTenant, string[]>): Path[] {
+  return [
     {
       path: 'patch a card',
-      floor: 'rows in own transaction',
+      baseline: 'rows in own transaction',
       mode: 'patch',
-      requests: onEach('PATCH', JSON.stringify({ metadata: { customer: 'c-17' } })),
+      requests: onEach(ids, 'PATCH', JSON.stringify({ metadata: { customer: 'c-17' } })),
       isChange: true,
     },
     {
       path: 'delete a card',
-      floor: 'rows in own transaction',
+      baseline: 'rows in own transaction',
       mode: 'delete',
       requests: async (tenant) => {
         const made = await seedTokens(port, tenant.key, DELETES_PER_SECOND * plan.seconds);
@@ -138,19 +153,19 @@ function pathsOf({ plan }: Bench, { port }: Product, ids: ReadonlyMap<VaultTenan
 async function compare(
   { plan, workshop }: Bench,
   product: Product,
-  tenants: { readonly ours: VaultTenant; readonly floor: VaultTenant },
+  tenants: { readonly ours: VaultTenant; readonly baseline: VaultTenant },
   path: Path,
 ): Promise<Comparison> {
-  const floorTenant = path.isChange ? tenants.floor : tenants.ours;
+  const baselineTenant = path.isChange ? tenants.baseline : tenants.ours;
   const answer = await call(product.port, tenants.ours.key, 'POST', '/tokens', JSON.stringify(card()));
   const options: BareVaultOptions = {
     mode: path.mode,
     socketDir: product.socketDir,
-    tenantId: floorTenant.id,
+    tenantId: baselineTenant.id,
     answer,
     sealedBytes: SEALED_BYTES,
   };
-  const bare = await startFloor(workshop, 'bare-vault', options);
+  const bare = await startBaseline(workshop, 'bare-vault', options);
   const { connections = CONNECTIONS, isOnce = false } = path;
   const side = (port: number, tenant: VaultTenant, watched: Watched): Side => {
     let requests: readonly string[] = [];
@@ -162,11 +177,11 @@ async function compare(
       watched,
     };
   };
-  const [below = [], ours = []] = await takeTurns(plan.rounds, [
-    side(bare.port, floorTenant, { api: bare.pid, database: product.database }),
+  const [below = [], ours = []] = await alternate(plan.rounds, [
+    side(bare.port, baselineTenant, { api: bare.pid, database: product.database }),
     side(product.port, tenants.ours, product.watched),
   ]);
   await bare.stop();
-  const { path: name, floor, unit, goal } = path;
-  return { path: name, floor, ours, below, ...(unit && { unit }), ...(goal && { goal }) };
+  const { path: name, baseline, unit, goal } = path;
+  return { path: name, baseline, ours, below, ...(unit && { unit }), ...(goal && { goal }) };
 }

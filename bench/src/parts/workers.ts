@@ -1,3 +1,4 @@
+import { alternate } from '../alternate.js';
 import type { Comparison } from '../comparison.js';
 import { comparisonTable, loadNotes } from '../comparison.js';
 import type { Findings } from '../page/results.js';
@@ -5,7 +6,6 @@ import { NOTHING } from '../page/results.js';
 import { commonPaths, ratePlot, sideOf } from '../paths.js';
 import type { Bench } from '../plan.js';
 import { startProduct } from '../product.js';
-import { takeTurns } from '../turns.js';
 
 const PATHS = ['GET /tenants/self', 'create a card', 'read a card'] as const;
 
@@ -17,11 +17,11 @@ export async function measureWorkers(bench: Bench): Promise<Findings> {
   const comparisons: Comparison[] = [];
   for (const path of PATHS) {
     bench.say(path);
-    const [below = [], ours = []] = await takeTurns(bench.plan.rounds, [
+    const [below = [], ours = []] = await alternate(bench.plan.rounds, [
       sideOf(bench, one, first[path] ?? []),
       sideOf(bench, two, second[path] ?? []),
     ]);
-    comparisons.push({ path: `${path}, two workers`, floor: 'one worker', ours, below });
+    comparisons.push({ path: `${path}, two workers`, baseline: 'one worker', ours, below });
   }
   await two.stop();
   await one.stop();

@@ -1,3 +1,4 @@
+import { alternate } from '../alternate.js';
 import type { Comparison } from '../comparison.js';
 import { comparisonGoals, comparisonTable, loadNotes } from '../comparison.js';
 import type { LoadResult } from '../load/closed.js';
@@ -8,7 +9,6 @@ import type { Bench } from '../plan.js';
 import { startProduct } from '../product.js';
 import { call, wire } from '../requests.js';
 import { runScript } from '../scripts.js';
-import { takeTurns } from '../turns.js';
 
 const CONNECTIONS = 64;
 
@@ -19,9 +19,9 @@ export async function measureWrite({ plan, workshop }: Bench): Promise<Findings>
   const self: { id: string } = JSON.parse(await call(product.port, product.key, 'GET', '/tenants/self'));
   const requests = [wire('PUT', '/tenants/self', product.key, JSON.stringify({ name: 'Benchmark' }))];
   const driver = { socketDir: product.socketDir, tenantIds: [self.id], callers: CONNECTIONS, seconds };
-  const [below = [], ours = []] = await takeTurns(plan.rounds, [
+  const [below = [], ours = []] = await alternate(plan.rounds, [
     {
-      run: async (): Promise<LoadResult> => JSON.parse(await runScript(workshop, 'floors/bare-driver', driver)),
+      run: async (): Promise<LoadResult> => JSON.parse(await runScript(workshop, 'baselines/bare-driver', driver)),
       watched: { api: undefined, database: product.database },
       isOwnLoad: true,
     },
@@ -31,7 +31,7 @@ export async function measureWrite({ plan, workshop }: Bench): Promise<Findings>
     },
   ]);
   await product.stop();
-  const comparisons: Comparison[] = [{ path: 'PUT /tenants/self', floor: 'bare driver', ours, below }];
+  const comparisons: Comparison[] = [{ path: 'PUT /tenants/self', baseline: 'bare driver', ours, below }];
   const title = `An update with its audit row against the same two statements by the bare driver, ${CONNECTIONS} callers, one tenant`;
   return {
     ...NOTHING,

@@ -1,8 +1,8 @@
-import type { TcpProxy } from '@strongroom/parts/tcp-proxy.js';
-import { startTcpProxy } from '@strongroom/parts/tcp-proxy.js';
+import type { TcpProxy } from '@strongroom/test-servers/tcp-proxy.js';
+import { startTcpProxy } from '@strongroom/test-servers/tcp-proxy.js';
 import { call } from '../call.js';
-import type { Cut, Flight } from '../cut-flight.js';
-import { followFlight } from '../cut-flight.js';
+import type { Cut, FollowedTransaction } from '../cut-transaction.js';
+import { followTransaction } from '../cut-transaction.js';
 import type { ApiNode } from '../node.js';
 import { textAt } from '../plan.js';
 import type { Round, Scenario } from '../scenario.js';
@@ -78,16 +78,16 @@ async function cutEverywhere(way: Way, isKeyed: boolean): Promise<void> {
 }
 
 /** Values differ by some bytes from change to change: this one had no such byte before its COMMIT, whose bytes come too. */
-function isPastCommit({ beforeCommit }: Flight, { direction, from, after }: Cut): boolean {
+function isPastCommit({ beforeCommit }: FollowedTransaction, { direction, from, after }: Cut): boolean {
   const past = after - (beforeCommit?.[direction] ?? 0);
   return from === 'BEGIN' && beforeCommit !== undefined && past > 0 && past <= DIFFERENCE_BYTES_MAX;
 }
 
-/** Something of the node's own may come in between, and the flight that is followed is then another one. */
+/** Something of the node's own may come in between, and the transaction that is followed is then another one. */
 async function isCutMade(way: Way, isKeyed: boolean, passing: number, cut: Cut): Promise<boolean> {
   for (let aim = 0; aim < AIMS_MAX; aim += 1) {
-    const flight = await change(way, { isKeyed, passing, cut });
-    if (flight.isCut || isPastCommit(flight, cut)) return true;
+    const transaction = await change(way, { isKeyed, passing, cut });
+    if (transaction.isCut || isPastCommit(transaction, cut)) return true;
     await change(way, { isKeyed: false, passing: 0, cut: AT_ONCE });
   }
   return false;
@@ -97,7 +97,7 @@ async function isCutMade(way: Way, isKeyed: boolean, passing: number, cut: Cut):
  * As many transactions twice in a row: a node that has just started has things of its own to write. Values differ by some
  * bytes from change to change, so what counts is where COMMIT begins.
  */
-async function measure(way: Way, isKeyed: boolean): Promise<{ passing: number; whole: Flight }> {
+async function measure(way: Way, isKeyed: boolean): Promise<{ passing: number; whole: FollowedTransaction }> {
   let before = -1;
   for (let n = 0; n < MEASURES_MAX; n += 1) {
     await change(way, { isKeyed: false, passing: 0, cut: AT_ONCE });
@@ -112,7 +112,7 @@ async function measure(way: Way, isKeyed: boolean): Promise<{ passing: number; w
   throw new Error('no two changes went the same way');
 }
 
-function cutsOf(round: Round, { seen, beforeCommit }: Flight): Cut[] {
+function cutsOf(round: Round, { seen, beforeCommit }: FollowedTransaction): Cut[] {
   if (!beforeCommit) throw new Error('no COMMIT was seen');
   return (['up', 'down'] as const).flatMap((direction) => {
     const before = beforeCommit[direction];
@@ -132,12 +132,12 @@ interface Wanted {
   readonly cut?: Cut;
 }
 
-async function change(way: Way, { isKeyed, passing, cut }: Wanted): Promise<Flight> {
+async function change(way: Way, { isKeyed, passing, cut }: Wanted): Promise<FollowedTransaction> {
   const { round, node, proxy, changes } = way;
   const id = `cut-${round.id}-${String(changes.length).padStart(ID_DIGITS, '0')}`;
   const made: Change = { id, cut, key: isKeyed ? `key-${id}` : undefined, told: undefined, isRepeated: false };
   changes.push(made);
-  const flight = followFlight(proxy, passing, cut);
+  const transaction = followTransaction(proxy, passing, cut);
   made.told = await send(round, node, made);
   proxy.setHook(undefined);
   if (made.told === 'unsure' && isKeyed) {
@@ -146,7 +146,7 @@ async function change(way: Way, { isKeyed, passing, cut }: Wanted): Promise<Flig
     if (made.told !== 'done') round.violate(`${id}: repeated under its key, and told ${made.told}`);
     await change(way, { isKeyed: false, passing: 0, cut: AT_ONCE });
   }
-  return flight;
+  return transaction;
 }
 
 async function send(round: Round, node: ApiNode, { id, key }: Change): Promise<Told | undefined> {

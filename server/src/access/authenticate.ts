@@ -5,29 +5,34 @@ import { AppError } from '../kernel/errors.js';
 import type { Database } from '../storage/database.js';
 import type { Memory } from '../storage/memory.js';
 import { isSessionKey, isWellFormedApiKey } from './api-key.js';
-import type { Credential, CredentialOptions } from './credential.js';
-import { createCredentials } from './credential.js';
-import type { Principal } from './principal.js';
-import { findCredentialByHash, findSessionByHash } from './queries.js';
+import { createApiKeyReader } from './api-key-reader.js';
+import type { Credential, StoredRightsOptions } from './credential.js';
+import { createStoredRights } from './credential.js';
+import type { Application, Session } from './principal.js';
+import type { SessionGrants } from './session-key-reader.js';
+import { createSessionKeyReader } from './session-key-reader.js';
 
-export interface AuthenticateOptions extends CredentialOptions {
+export interface AuthenticateOptions extends StoredRightsOptions {
   readonly database: Database;
   readonly memory: Memory<Credential>;
   readonly clock: Clock;
   readonly pepper: KeyObject;
-  /** Told of every use of a key that is let in, so it must cost next to nothing. */
+  readonly sessionGrants: SessionGrants;
+  /** Called for every authenticated request, so it must cost next to nothing. */
   readonly noteUse: (credential: Credential) => void;
 }
 
 /** As many as leave salt and key within one block of the hash. */
 const SALT_BYTES = 11;
 
-/** Answers at once for a key it remembers, and with a promise for one it must look up. */
-export type Authenticate = (apiKey: string | undefined) => Principal | Promise<Principal>;
+/** Who a key belongs to: at once for a key it remembers, and with a promise for one it must look up. */
+export type Authenticate = (apiKey: string | undefined) => Application | Session | Promise<Application | Session>;
 
 export function createAuthenticate(options: AuthenticateOptions): Authenticate {
-  const { memory, clock, database } = options;
-  const credentials = createCredentials(options);
+  const { memory, clock } = options;
+  const rights = createStoredRights(options);
+  const readApiKey = createApiKeyReader({ ...options, rights });
+  const readSessionKey = createSessionKeyReader({ ...options, rights });
   // What is remembered is found by a hash that means nothing outside this process. It costs a fifth of the keyed hash
   // the database is asked by, and the key itself is not kept either way.
   const salt = randomBytes(SALT_BYTES).toString('base64url');
@@ -35,12 +40,7 @@ export function createAuthenticate(options: AuthenticateOptions): Authenticate {
   async function load(apiKey: string): Promise<Credential | undefined> {
     if (!isWellFormedApiKey(apiKey)) return undefined;
     const keyHash = hashApiKey(options.pepper, apiKey);
-    if (isSessionKey(apiKey)) {
-      const rows = await database.identify((tx) => findSessionByHash(tx, keyHash));
-      return credentials.ofSession(rows, keyHash);
-    }
-    const row = await database.identify((tx) => findCredentialByHash(tx, keyHash));
-    return row && credentials.ofApplication(row, keyHash);
+    return isSessionKey(apiKey) ? readSessionKey(keyHash) : readApiKey(keyHash);
   }
 
   /** A session without rights is about to get some, so it is not remembered: they then hold everywhere at once. */
@@ -49,17 +49,17 @@ export function createAuthenticate(options: AuthenticateOptions): Authenticate {
     return found && isPending(found) ? undefined : found;
   }
 
-  async function admitLoaded(apiKey: string, found: Credential | undefined): Promise<Principal> {
-    return admit(found ?? (isSessionKey(apiKey) ? await load(apiKey) : undefined));
+  async function principalOfLoaded(apiKey: string, found: Credential | undefined): Promise<Application | Session> {
+    return principalOf(found ?? (isSessionKey(apiKey) ? await load(apiKey) : undefined));
   }
 
-  function admit(credential: Credential | undefined): Principal {
+  function principalOf(credential: Credential | undefined): Application | Session {
     if (credential === undefined || isOver(credential)) throw invalidApiKey();
     options.noteUse(credential);
     return credential.principal;
   }
 
-  /** Most never end, and reading the time takes as long as finding the key. */
+  /** Most keys never expire, and reading the clock takes as long as finding the key. */
   function isOver({ expiresAtMs }: Credential): boolean {
     return expiresAtMs !== Infinity && clock.nowMs() >= expiresAtMs;
   }
@@ -67,12 +67,14 @@ export function createAuthenticate(options: AuthenticateOptions): Authenticate {
   return (apiKey) => {
     if (apiKey === undefined || apiKey === '') throw missingApiKey();
     const found = memory.find(hash('sha256', salt + apiKey, 'hex'), () => loadSettled(apiKey));
-    return found instanceof Promise ? found.then((credential) => admitLoaded(apiKey, credential)) : admit(found);
+    return found instanceof Promise
+      ? found.then((credential) => principalOfLoaded(apiKey, credential))
+      : principalOf(found);
   };
 }
 
 function isPending({ principal }: Credential): boolean {
-  return principal.actor.type === 'session' && principal.applicationType === 'public';
+  return principal.kind === 'session' && !principal.isAuthorized;
 }
 
 function missingApiKey(): AppError {

@@ -3,40 +3,60 @@ import { describe, it } from 'node:test';
 import type { Requirement } from './authorize.js';
 import { authorize } from './authorize.js';
 import type { ApplicationType } from './permissions.js';
-import type { Principal } from './principal.js';
+import type { Admits, Principal } from './principal.js';
 
-type Kind = ApplicationType | 'pending session' | 'authorized session';
-const KINDS: readonly Kind[] = ['public', 'private', 'management', 'pending session', 'authorized session'];
+type Kind = ApplicationType | 'pending session' | 'authorized session' | 'user';
+const KEYS: readonly Kind[] = ['public', 'private', 'management', 'pending session', 'authorized session'];
+const KINDS: readonly Kind[] = [...KEYS, 'user'];
 
-/** Everybody holds token:read, so that only the kind of key makes a difference. */
+/** Everybody holds token:read, so that only the kind of credential makes a difference. */
 function principal(kind: Kind): Principal {
-  const isSession = kind === 'pending session' || kind === 'authorized session';
-  return {
-    tenantId: 't',
-    applicationId: 'a',
-    applicationType: isSession ? (kind === 'pending session' ? 'public' : 'private') : kind,
-    actor: { type: isSession ? 'session' : 'application', id: 'a' },
-    permissions: new Set(['token:read']),
-    grants: [],
-  };
+  const common = { tenantId: 't', permissions: new Set(['token:read'] as const), grants: [] } as const;
+  if (kind === 'user') return { ...common, kind: 'user', actor: { type: 'user', id: 'u' } };
+  const application = { ...common, applicationId: 'a' };
+  if (kind === 'pending session' || kind === 'authorized session') {
+    const isAuthorized = kind === 'authorized session';
+    return { ...application, kind: 'session', isAuthorized, actor: { type: 'session', id: 's' } };
+  }
+  const actor = { type: 'application', id: 'a' } as const;
+  return { ...application, kind: 'application', applicationType: kind, keyId: 'k', actor };
 }
 
+const BY_KEY = ['application', 'session'] as const;
+
 describe('what a route asks for', () => {
-  for (const [requirement, admitted, code] of [
-    ['public', KINDS, ''],
-    ['any key', KINDS, ''],
-    ['any application key', ['public', 'private', 'management'], 'wrong_application_type'],
-    ['public application key', ['public'], 'wrong_application_type'],
-    ['private application key', ['private'], 'wrong_application_type'],
-    ['token:read', KINDS, ''],
-    ['token:use', [], 'permission_denied'],
-    ['tenant:delete', [], 'permission_denied'],
-  ] satisfies [Requirement, readonly Kind[], string][]) {
-    it(`${requirement}: admits ${admitted.join(', ') || 'nobody here'}`, () => {
+  for (const [requirement, admits, admitted, code] of [
+    ['public', 'anyone', KINDS, ''],
+    ['any key', BY_KEY, KEYS, 'wrong_application_type'],
+    ['any application key', ['application'], ['public', 'private', 'management'], 'wrong_application_type'],
+    ['public application key', ['application'], ['public'], 'wrong_application_type'],
+    ['private application key', ['application'], ['private'], 'wrong_application_type'],
+    ['token:read', BY_KEY, KEYS, 'permission_denied'],
+    ['token:read', ['application'], ['public', 'private', 'management'], 'permission_denied'],
+    ['token:read', ['user'], ['user'], 'permission_denied'],
+    ['token:use', BY_KEY, [], 'permission_denied'],
+    ['tenant:delete', BY_KEY, [], 'permission_denied'],
+    ['tenant:delete', ['user'], [], 'permission_denied'],
+  ] satisfies [Requirement, Admits, readonly Kind[], string][]) {
+    it(`${requirement} of ${admits}: admits ${admitted.join(', ') || 'nobody here'}`, () => {
+      const door = { permission: requirement, admits };
       for (const kind of KINDS) {
-        if ((admitted as readonly Kind[]).includes(kind)) authorize(principal(kind), requirement);
-        else assert.throws(() => authorize(principal(kind), requirement), { code, status: 403 }, kind);
+        if ((admitted as readonly Kind[]).includes(kind)) authorize(principal(kind), door);
+        else assert.throws(() => authorize(principal(kind), door), { code, status: 403 }, kind);
       }
     });
   }
+
+  it('403 in the same words whether a kind is not admitted or lacks the permission, so that nothing is told by it', () => {
+    const detail = (admits: Admits): string => {
+      try {
+        authorize(principal('authorized session'), { permission: 'log:read', admits });
+        return 'let in';
+      } catch (error) {
+        return String(error);
+      }
+    };
+    assert.equal(detail(['application']), detail(['session']));
+    assert.match(detail(['application']), /which the session does not hold/);
+  });
 });

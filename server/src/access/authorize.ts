@@ -1,6 +1,6 @@
 import { AppError } from '../kernel/errors.js';
 import type { ApplicationType, Permission } from './permissions.js';
-import type { Principal } from './principal.js';
+import type { Admits, Principal, PrincipalKind } from './principal.js';
 
 /** What a route asks for: a permission, a kind of key, any valid key, or nothing at all. There is no default. */
 export type Requirement = Permission | 'any key' | keyof typeof KEY_OF | 'public';
@@ -11,28 +11,48 @@ const KEY_OF = {
   'private application key': 'private',
 } as const;
 
-export function authorize(principal: Principal, requirement: Requirement): void {
-  if (requirement === 'any key' || requirement === 'public') return;
-  if (isAboutKeys(requirement)) requireApplication(principal, KEY_OF[requirement]);
-  else requirePermission(principal, requirement);
+/** What a route says about who may enter. */
+export interface Door {
+  readonly permission: Requirement;
+  readonly admits: Admits;
+}
+
+const HOLDER: Readonly<Record<PrincipalKind, string>> = {
+  application: 'Application',
+  session: 'session',
+  user: 'user',
+};
+
+/** Throws a 403 unless the principal is of a kind that the route admits and holds what it asks for. */
+export function authorize(principal: Principal, { permission, admits }: Door): void {
+  if (admits === 'anyone') return;
+  const isAdmitted = admits.includes(principal.kind);
+  if (permission === 'any key' || permission === 'public') requireKind(isAdmitted);
+  else if (isAboutKeys(permission)) requireApplication(principal, isAdmitted, KEY_OF[permission]);
+  else requirePermission(principal, isAdmitted, permission);
 }
 
 function isAboutKeys(requirement: Requirement): requirement is keyof typeof KEY_OF {
   return Object.hasOwn(KEY_OF, requirement);
 }
 
-function requirePermission(principal: Principal, permission: Permission): void {
-  if (principal.permissions.has(permission)) return;
-  const holder = principal.actor.type === 'session' ? 'session' : 'Application';
+function requireKind(isAdmitted: boolean): void {
+  if (isAdmitted) return;
+  throw new AppError('wrong_application_type', 'This request is not for this kind of key. Use another key.');
+}
+
+function requirePermission(principal: Principal, isAdmitted: boolean, permission: Permission): void {
+  if (isAdmitted && principal.permissions.has(permission)) return;
   throw new AppError(
     'permission_denied',
-    `This request needs the permission ${permission}, which the ${holder} does not hold.`,
+    `This request needs the permission ${permission}, which the ${HOLDER[principal.kind]} does not hold.`,
   );
 }
 
-/** Some routes are for Applications themselves; a session's key is none, whoever authorized it. */
-function requireApplication(principal: Principal, type: ApplicationType | undefined): void {
-  if (principal.actor.type === 'application' && (type === undefined || principal.applicationType === type)) return;
+/** Some routes are for Applications themselves; a session's key does not count as one. */
+function requireApplication(principal: Principal, isAdmitted: boolean, type: ApplicationType | undefined): void {
+  const isApplication = isAdmitted && principal.kind === 'application';
+  if (isApplication && (type === undefined || principal.applicationType === type)) return;
   const wanted = type === undefined ? 'an Application' : `a ${type} Application`;
   throw new AppError('wrong_application_type', `This request needs the key of ${wanted}. Use another key.`);
 }

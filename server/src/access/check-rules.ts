@@ -26,8 +26,9 @@ export interface Rights {
   readonly rules: readonly Rule[];
 }
 
+/** Each segment ends at the only slash that can end it, so matching takes one pass. */
 export const CONTAINER_PATTERN = /^\/(?:[A-Za-z0-9_-]+\/)*$/;
-const CONTAINER_LENGTH_MAX = 200;
+export const CONTAINER_LENGTH_MAX = 200;
 /** Of all rules together: a process remembers thousands of sessions with theirs. */
 const CONDITIONS_MAX = 100;
 /** Shown again only if it reads like a permission: what was pasted by mistake may be a secret. */

@@ -23,8 +23,10 @@ function rule(given: Partial<Rule>): Rule {
 
 function principal(...grants: Grants[]): Principal {
   return {
+    kind: 'application',
     tenantId: 't',
     applicationId: 'a',
+    keyId: 'k',
     applicationType: 'private',
     actor: { type: 'application', id: 'a' },
     permissions: new Set(grants.flatMap((one) => [...heldBy(one)])),

@@ -4,7 +4,7 @@ import type { Condition, Grants, Rule, Transform } from './rules.js';
 import { strictest } from './rules.js';
 
 /** What of a token the rules look at. Containers are stored in lower case, and so are those of rules. */
-export interface Place {
+export interface RuleTarget {
   readonly id: string;
   readonly containers: readonly string[];
 }
@@ -18,7 +18,7 @@ export function holds(principal: Principal, permission: Permission): boolean {
  * Reading, searching, using, deleting: may the principal do it with this token, and how much of its data does it see?
  * One covered container is enough. Undefined means no.
  */
-export function decide(principal: Principal, permission: Permission, token: Place): Transform | undefined {
+export function decide(principal: Principal, permission: Permission, token: RuleTarget): Transform | undefined {
   return together(principal.grants.map((grants) => granted(grants, permission, token)));
 }
 
@@ -26,7 +26,7 @@ export function decide(principal: Principal, permission: Permission, token: Plac
  * Creating, updating: every container must be granted, those it leaves and those it enters, or a token could be carried
  * out of reach of the rules that guard it. A token without a container is nowhere, so nothing grants it.
  */
-export function decideAll(principal: Principal, permission: Permission, token: Place): Transform | undefined {
+export function decideAll(principal: Principal, permission: Permission, token: RuleTarget): Transform | undefined {
   return together(
     principal.grants.flatMap((grants) =>
       token.containers.map((container) => granted(grants, permission, { id: token.id, containers: [container] })),
@@ -35,20 +35,20 @@ export function decideAll(principal: Principal, permission: Permission, token: P
 }
 
 /** The first rule that covers the token and lists the permission decides; plain permissions come last. */
-function granted(grants: Grants, permission: Permission, token: Place): Transform | undefined {
+function granted(grants: Grants, permission: Permission, token: RuleTarget): Transform | undefined {
   const rule = grants.rules.find((candidate) => candidate.permissions.includes(permission) && covers(candidate, token));
   if (rule) return rule.transform;
   if (!grants.permissions.has(permission)) return undefined;
   return permission === 'token:use' ? 'reveal' : 'mask';
 }
 
-function covers({ container, conditions }: Rule, token: Place): boolean {
+function covers({ container, conditions }: Rule, token: RuleTarget): boolean {
   if (container !== undefined) return token.containers.some((place) => place.startsWith(container));
   // A rule without either would cover everything; it covers nothing instead.
   return conditions !== undefined && conditions.length > 0 && conditions.every((condition) => fits(condition, token));
 }
 
-function fits({ attribute, operator, value }: Condition, { id, containers }: Place): boolean {
+function fits({ attribute, operator, value }: Condition, { id, containers }: RuleTarget): boolean {
   const candidates = attribute === 'id' ? [id] : containers;
   return candidates.some((text) => (operator === 'equals' ? text === value : text.startsWith(value)));
 }

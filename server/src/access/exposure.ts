@@ -1,4 +1,4 @@
-import type { Place } from './decide.js';
+import type { RuleTarget } from './decide.js';
 import { decide, decideAll } from './decide.js';
 import type { Permission } from './permissions.js';
 import type { Principal } from './principal.js';
@@ -14,7 +14,7 @@ const LEVELS: readonly Transform[] = ['redact', 'mask', 'reveal'];
  * Whether the caller gets the data of this token in the clear anyway. Use is left out: it hands the data to somebody else's
  * code or server, not to the caller.
  */
-export function reveals(principal: Principal, token: Place): boolean {
+export function reveals(principal: Principal, token: RuleTarget): boolean {
   return (
     decide(principal, 'token:read', token) === 'reveal' ||
     decide(principal, 'token:search', token) === 'reveal' ||
@@ -22,12 +22,12 @@ export function reveals(principal: Principal, token: Place): boolean {
   );
 }
 
-/** Whether any way to see the token would show more of it in the second place than in the first. */
-export function showsMore(principal: Principal, before: Place, after: Place): boolean {
+/** Whether any operation would show more of the token in its new containers than in its old ones. */
+export function showsMore(principal: Principal, before: RuleTarget, after: RuleTarget): boolean {
   return SHOWN_BY.some((permission) => levelOf(principal, permission, after) > levelOf(principal, permission, before));
 }
 
-function levelOf(principal: Principal, permission: (typeof SHOWN_BY)[number], token: Place): number {
+function levelOf(principal: Principal, permission: (typeof SHOWN_BY)[number], token: RuleTarget): number {
   const transform = (permission === 'token:update' ? decideAll : decide)(principal, permission, token);
   return transform === undefined ? -1 : LEVELS.indexOf(transform);
 }

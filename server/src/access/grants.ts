@@ -39,13 +39,13 @@ export function grantsOf(grantee: Grantee, permissions: readonly string[], rules
   return {
     permissions: new Set(permissions.filter(may)),
     rules: parseRules(rules)
-      // What is for people alone need not be remembered.
+      // Descriptions are for people and need not be cached.
       .map((rule) => ({ ...rule, description: undefined, permissions: rule.permissions.filter(may) }))
       .sort((a, b) => a.priority - b.priority),
   };
 }
 
-/** Sessions are capped by whoever authorizes them, so any token permission can be given to one. */
+/** A session is bounded by the Application that authorizes it, so any token permission can be given to it. */
 export function mayBeGiven(grantee: Grantee, permission: Permission): boolean {
   return grantee === 'session' ? isTokenPermission(permission) : mayHold(grantee, permission);
 }

@@ -19,7 +19,10 @@ export interface CredentialRow extends ApplicationRights {
   readonly key_last_used_at: Date | null;
 }
 
-/** A range of one hash, in order, so that only the index on hashes will do: tables without statistics tempt to walk tenants. */
+/**
+ * A range of one hash with an order, so that only the index on hashes fits: without statistics the server might scan by
+ * tenant.
+ */
 const FIND_CREDENTIAL_BY_HASH = statement<CredentialRow>(
   'find_credential_by_hash',
   `SELECT a.tenant_id, a.id AS application_id, a.type, a.permissions, a.rules, a.mac,
@@ -37,8 +40,8 @@ export async function findCredentialByHash(tx: SystemTx, hash: Buffer): Promise<
 }
 
 /**
- * A session together with one of the applications it lives by: its creator, and whoever authorized it. The key it was
- * authorized with stands in each row; all of it is null when that key is gone, or none is remembered.
+ * A session together with one of the applications it depends on: its creator, and the one that authorized it. Each row
+ * has the key it was authorized with; its columns are null when that key is gone, or the session does not name one.
  */
 export interface SessionCredentialRow extends ApplicationRights {
   readonly tenant_id: string;
@@ -70,7 +73,7 @@ const FIND_SESSION_BY_HASH = statement<SessionCredentialRow>(
    LIMIT 10`,
 );
 
-/** One row for each application the session lives by. */
+/** One row for each application the session depends on. */
 export async function findSessionByHash(tx: SystemTx, hash: Buffer): Promise<SessionCredentialRow[]> {
   return tx.run(FIND_SESSION_BY_HASH, [hash]);
 }

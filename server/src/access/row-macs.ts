@@ -31,7 +31,7 @@ function rightsMacWithoutRules(rowMacKey: KeyObject, row: Omit<RightsRow, 'rules
   return macOf(rowMacKey, parts);
 }
 
-/** What makes a key somebody's. */
+/** What ties a key to its Application. */
 export interface KeyRow {
   readonly hash: Buffer;
   readonly tenantId: string;
@@ -49,7 +49,7 @@ export function isKeyMacValid(rowMacKey: KeyObject, row: KeyRow, mac: Buffer): b
   return macEquals(keyMac(rowMacKey, row), mac);
 }
 
-/** What makes a session somebody's, and what it may do. */
+/** What ties a session to its Applications, and what it may do. */
 export interface SessionRow {
   readonly hash: Buffer;
   readonly nonceHash: Buffer;
@@ -57,7 +57,7 @@ export interface SessionRow {
   readonly id: string;
   readonly createdBy: string;
   readonly authorizedBy: string | null;
-  /** Null before it was authorized, and in rows from before it was remembered. */
+  /** Null before it was authorized, and in rows older than this column. */
   readonly authorizedKey: string | null;
   readonly permissions: readonly string[];
   readonly rules: string;

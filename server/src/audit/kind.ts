@@ -1,9 +1,9 @@
 /**
- * Type, operation and outcome of an entry make its kind, and a number stands for it in the indexes for filters. Each text has bits
- * of its own, from the server's hash of it, so that a filter by one of them knows which numbers may do. The last bit is set:
- * 0 is the number of entries that were given none, by a process of a release before.
+ * Type, operation and outcome of an entry make its kind, and a number stands for it in the indexes for filters. Each
+ * text has bits of its own, from the server's hash of it, so that a filter by one of them knows which numbers can
+ * match. The last bit is always set: 0 is for entries without a number, written by a process of the previous release.
  *
- * What is stored for ever: migration 19 numbered older entries in the same way.
+ * This format is stored for ever: migration 19 numbered older entries in the same way.
  */
 export const KIND_BITS = {
   entity_type: { shift: 39, mask: 2 ** 24 - 1 },

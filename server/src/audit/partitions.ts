@@ -7,7 +7,9 @@ const ENSURE_LOG_PARTITIONS = statement<{ made: number }>(
   'SELECT ensure_log_partitions($1, $2) AS made',
 );
 
-/** Making a table takes the whole log for a moment, and while it waits for that everybody else does. */
+/**
+ * Making a partition locks the whole log for a moment, and while it waits for that lock everybody else waits behind it.
+ */
 const ENSURE_LOG_PARTITIONS_SOON = statement<{ made: number }>(
   'ensure_log_partitions_soon',
   `SELECT ensure_log_partitions($1, $2) AS made FROM set_config('lock_timeout', '500ms', true)`,
@@ -18,15 +20,15 @@ const NOT_IN_TIME = '55P03';
 const MONTHS_AHEAD = 3;
 
 /**
- * Makes the partitions of this month and the next ones where they are missing; returns how many it made. Where the log is
- * held for long, by a backup say, it fails in time, and the next look tries again.
+ * Makes the partitions of this month and the next ones where they are missing; returns how many it made. If another
+ * transaction, such as a backup, holds the log for long, it fails after a short wait, and the next run tries again.
  */
 export async function ensureLogPartitions(database: Database, nowMs: number): Promise<number> {
   const [row] = await database.system((tx) => tx.run(ENSURE_LOG_PARTITIONS_SOON, [new Date(nowMs), MONTHS_AHEAD]));
   return row?.made ?? 0;
 }
 
-/** What a start cannot do without is the month that is written to now; the others have months of time. */
+/** A start needs only the partition of the current month; the others can be made later. */
 export async function ensureLogPartitionsToStart(database: Database, nowMs: number): Promise<void> {
   try {
     await ensureLogPartitions(database, nowMs);
@@ -50,9 +52,9 @@ export interface DroppedMonth {
 
 /**
  * Drops the oldest month of the log that ended more than `months` whole months before the current one; undefined when
- * there is none. What cannot be undone takes two clocks: it must be over by ours and by that of the database. The table
- * goes as a whole, so it takes the same time at any size. Where the log is too busy for the lock it fails, changes nothing,
- * and the next look tries again.
+ * there is none. Dropping cannot be undone, so the month must be over by the clock of the process and by that of the
+ * database. The table goes as a whole, so it takes the same time at any size. Where the log is too busy for the lock it
+ * fails, changes nothing, and the next look tries again.
  */
 export async function dropOldLogMonth(
   database: Database,

@@ -5,13 +5,12 @@ import { bulkWrite } from '../storage/bulk.js';
 import type { TenantTx } from '../storage/scope.js';
 import type { Value } from '../storage/statement.js';
 import { statement } from '../storage/statement.js';
-import type { Act, Entry } from './entry.js';
-import { EVENTS } from './events.js';
+import type { AuditContext, Entry } from './entry.js';
 import { KIND_NUMBER } from './kind.js';
 
 interface LogInsert {
   readonly tenantId: string;
-  readonly act: Act;
+  readonly auditContext: AuditContext;
   readonly entry: Entry;
 }
 
@@ -32,21 +31,20 @@ const INSERT_LOGS = bulkWrite<LogInsert>(
 );
 
 function columnsOf(rows: readonly LogInsert[]): Value[] {
-  const at = rows.map(({ act }) => act.atMs);
-  const event = ({ entry }: LogInsert) => EVENTS[entry.event];
+  const at = rows.map(({ auditContext }) => auditContext.atMs);
   return [
     uuidArray(rows.map(({ tenantId }) => tenantId)),
     timestampArray(at),
     uuidArray(at.map(newOrderedId)),
-    textArray(rows.map(({ act }) => act.actor?.type ?? null)),
-    uuidArray(rows.map(({ act }) => act.actor?.id ?? null)),
-    textArray(rows.map((row) => row.entry.entityType ?? event(row).entityType)),
+    textArray(rows.map(({ auditContext }) => auditContext.actor?.type ?? null)),
+    uuidArray(rows.map(({ auditContext }) => auditContext.actor?.id ?? null)),
+    textArray(rows.map((row) => row.entry.entityType ?? row.entry.event.entityType)),
     textArray(rows.map(({ entry }) => entry.entityId)),
-    textArray(rows.map((row) => event(row).operation)),
-    textArray(rows.map((row) => event(row).message)),
+    textArray(rows.map(({ entry }) => entry.event.operation)),
+    textArray(rows.map(({ entry }) => entry.event.message)),
     textArray(rows.map(({ entry }) => entry.outcome)),
-    textArray(rows.map(({ act }) => act.sourceAddress ?? null)),
-    textArray(rows.map(({ act }) => act.traceId ?? null)),
+    textArray(rows.map(({ auditContext }) => auditContext.sourceAddress ?? null)),
+    textArray(rows.map(({ auditContext }) => auditContext.traceId ?? null)),
   ];
 }
 
@@ -55,9 +53,9 @@ function columnsOf(rows: readonly LogInsert[]): Value[] {
  * transaction is the point; there is no other way to write an entry. Whatever keeps an entry from being written (a right
  * taken away, a month without a partition) means the log store cannot be used, and the request fails closed.
  */
-export async function recordAll(tx: TenantTx, act: Act, entries: readonly Entry[]): Promise<void> {
+export async function recordAll(tx: TenantTx, auditContext: AuditContext, entries: readonly Entry[]): Promise<void> {
   if (entries.length === 0) return;
-  const rows = entries.map((entry) => ({ tenantId: tx.tenantId, act, entry }));
+  const rows = entries.map((entry) => ({ tenantId: tx.tenantId, auditContext, entry }));
   try {
     await tx.gather(INSERT_LOGS, rows);
   } catch (error) {
@@ -65,6 +63,6 @@ export async function recordAll(tx: TenantTx, act: Act, entries: readonly Entry[
   }
 }
 
-export async function record(tx: TenantTx, act: Act, entry: Entry): Promise<void> {
-  await recordAll(tx, act, [entry]);
+export async function record(tx: TenantTx, auditContext: AuditContext, entry: Entry): Promise<void> {
+  await recordAll(tx, auditContext, [entry]);
 }

@@ -3,9 +3,7 @@ import { afterEach, beforeEach, describe, it } from 'node:test';
 import pg from 'pg';
 import { backgroundJobs } from '../background.js';
 import { generateRootKey } from '../crypto/root-key.js';
-import { createExpressions } from '../expressions/expressions.js';
 import { newId } from '../kernel/ids.js';
-import { createOpener } from '../resources/tokens/index.js';
 import { clientConfig, DEFAULT_TIME_BOUNDS } from '../storage/connection.js';
 import { connectAs } from '../testing/empty-database.js';
 import { eventually } from '../testing/eventually.js';
@@ -14,6 +12,7 @@ import { createFakeClock } from '../testing/fake-clock.js';
 import type { TestApp, TestTenant } from '../testing/test-app.js';
 import { startTestApp } from '../testing/test-app.js';
 import { createTestDatabase } from '../testing/test-database.js';
+import { testVault } from '../testing/test-vault.js';
 import { dropOldLogMonth } from './partitions.js';
 
 /** In the past of the database, whose own clock has the last word. */
@@ -53,10 +52,8 @@ describe('a retention period of the log', () => {
     await start();
     await fillMonths(app, tenant.id, '2020-01', 3);
     const before = await monthsOf(app);
-    const { database, keyStore } = app;
-    const opener = createOpener({ database, keyring: keyStore.keyring, onIntegrityFault: () => assert.fail() });
-    const more = { opener, expressions: createExpressions(), clock, onLogsDropped: () => assert.fail() };
-    const jobs = backgroundJobs({ database, ...more, logRetentionMonths: undefined });
+    const more = { vault: testVault(app), clock, onLogsDropped: () => assert.fail() };
+    const jobs = backgroundJobs({ database: app.database, ...more, logRetentionMonths: undefined });
     assert.equal(await jobs.find(({ name }) => name === 'log-partitions')?.step({ databaseMs: clock.nowMs() }), 0);
     assert.deepEqual(await monthsOf(app), before);
   });

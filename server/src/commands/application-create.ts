@@ -1,6 +1,6 @@
 import type { ApplicationType } from '../access/permissions.js';
 import { APPLICATION_TYPES } from '../access/permissions.js';
-import { operatorAct } from '../audit/entry.js';
+import { operatorContext } from '../audit/entry.js';
 import { systemClock } from '../kernel/clock.js';
 import { validationFailed } from '../kernel/errors.js';
 import { createApplication } from '../resources/applications/index.js';
@@ -29,14 +29,14 @@ export const applicationCreate: Command = {
     withCore('application create', async ({ database, keyStore }) => {
       const type = checkedType(flags.text('type'));
       const { id: tenantId } = await knownTenant(database, flags.text('tenant'));
-      const act = operatorAct(systemClock.nowMs());
+      const auditContext = operatorContext(systemClock.nowMs());
       const application = {
         name: checkedName(flags.text('name') ?? `${type} application`),
         type,
         permissions: flags.all('permission'),
       };
       const { id, key } = await database.write(tenantId, (tx) =>
-        createApplication(tx, keyStore.systemKeys, act, application),
+        createApplication(tx, keyStore.systemKeys, auditContext, application),
       );
       if (flags.isSet('json')) {
         output.print(JSON.stringify({ id, key: key.reveal() }));

@@ -8,16 +8,16 @@ import { generateRootKey } from '../crypto/root-key.js';
 import { systemClock } from '../kernel/clock.js';
 import { Secret } from '../kernel/secret.js';
 import { purgeOneBatch } from '../resources/tenants/index.js';
+import { TABLES } from '../resources.js';
 import { rotateRoot } from '../rotation/rotate-root.js';
 import { rotateTenants } from '../rotation/rotate-tenants.js';
-import { createPatience } from '../rotation/rotation-fixture.js';
-import { STAGES } from '../rotation/stages.js';
+import { createFakeTime } from '../rotation/rotation-fixture.js';
 import type { ConnectionTarget, SocketTarget } from '../storage/connection.js';
 import type { Database } from '../storage/database.js';
 import { createDatabase } from '../storage/database.js';
 import { migrate } from '../storage/migrate.js';
 import { readMigrations } from '../storage/migrations.js';
-import type { Settings } from '../testing/command-runner.js';
+import type { CommandSettings } from '../testing/command-runner.js';
 import { ending, launch, runCommand, succeed, urlOf } from '../testing/command-runner.js';
 import type { EmptyDatabase } from '../testing/empty-database.js';
 import { connectAs, createEmptyDatabase } from '../testing/empty-database.js';
@@ -41,7 +41,7 @@ describe('a backup beside others that change the database', () => {
   let app: TestApp;
   let scratch: Awaited<ReturnType<typeof makeScratch>>;
   let path: (name: string) => string;
-  let source: Settings;
+  let source: CommandSettings;
   let kept: Subject;
   const cleanUp: (() => unknown)[] = [];
   before(async () => {
@@ -91,7 +91,7 @@ describe('a backup beside others that change the database', () => {
   }
 
   /** As a process does that starts on it. */
-  async function open(copy: { readonly ownerTarget: ConnectionTarget; readonly settings: Settings }) {
+  async function open(copy: { readonly ownerTarget: ConnectionTarget; readonly settings: CommandSettings }) {
     const target = { ...socketOf(copy.ownerTarget), user: LOGIN };
     const database = createDatabase({ target, clock: systemClock });
     cleanUp.push(() => database.close());
@@ -116,7 +116,7 @@ describe('a backup beside others that change the database', () => {
     assert.equal(apart.rowCount, 0, 'each token has its entry, each entry its token');
   }
 
-  async function assertVerified(settings: Settings): Promise<void> {
+  async function assertVerified(settings: CommandSettings): Promise<void> {
     assert.match((await succeed(settings, 'keys', 'verify')).stderr, /Rows that do not open: 0/);
   }
 
@@ -143,14 +143,14 @@ describe('a backup beside others that change the database', () => {
       applications: await count(owner, 'applications', doomed.id),
       logs: await count(owner, 'logs', doomed.id),
     });
-    await purgeOneBatch(app.database, systemClock.nowMs());
+    await purgeOneBatch(app.database, TABLES, systemClock.nowMs());
     const before = await look(app.db.owner);
     assert.ok(before.tokens === 0 && before.applications > 0 && before.logs > 0, 'it is half purged');
     const tokens = await count(app.db.owner, 'tokens', kept.id);
 
     const held = await hold('purge');
     await write(kept);
-    while ((await purgeOneBatch(app.database, systemClock.nowMs())) > 0);
+    while ((await purgeOneBatch(app.database, TABLES, systemClock.nowMs())) > 0);
     assert.deepEqual(await look(app.db.owner), { tokens: 0, terms: 0, applications: 0, logs: before.logs });
     const copy = await restored(held, 'purge');
     assert.deepEqual(await look(copy.owner), before);
@@ -159,7 +159,7 @@ describe('a backup beside others that change the database', () => {
     const { rows } = await copy.owner.query('SELECT deleted_at FROM tenants WHERE id = $1', [doomed.id]);
     assert.ok(rows[0]?.deleted_at instanceof Date, 'nobody can use it');
     const { database } = await open(copy);
-    while ((await purgeOneBatch(database, systemClock.nowMs())) > 0);
+    while ((await purgeOneBatch(database, TABLES, systemClock.nowMs())) > 0);
     assert.deepEqual(await look(copy.owner), { tokens: 0, terms: 0, applications: 0, logs: before.logs });
   });
 
@@ -200,7 +200,7 @@ describe('a backup beside others that change the database', () => {
 
   describe('and a migration', () => {
     let older: EmptyDatabase;
-    let settings: Settings;
+    let settings: CommandSettings;
     before(async () => {
       older = await createEmptyDatabase(app.db);
       await migrate({ owner: older.ownerTarget, login: LOGIN, createLogin: false, upTo: OLDER });
@@ -284,7 +284,7 @@ describe('a backup beside others that change the database', () => {
     const tokens = await count(app.db.owner, 'tokens', kept.id);
     const { database, atGate, letThrough } = gated(app.database);
     const rotate = (process: Pick<TestApp, 'database' | 'keyStore'>) =>
-      rotateTenants({ ...process, ...createPatience(), stages: STAGES, onProgress: () => {} }, only(kept.id));
+      rotateTenants({ ...process, ...createFakeTime(), tables: TABLES, onProgress: () => {} }, only(kept.id));
     const rotating = rotate({ database, keyStore: app.keyStore });
     await Promise.race([atGate, rotating]);
     const held = await hold('rotate');
@@ -314,7 +314,7 @@ describe('a backup beside others that change the database', () => {
     const tokens = await count(app.db.owner, 'tokens', kept.id);
     const { database, atGate, letThrough } = gated(app.database);
     const rotate = (process: Pick<TestApp, 'database' | 'keyStore'>) =>
-      rotateRoot({ ...process, ...createPatience(), onProgress: () => {} });
+      rotateRoot({ ...process, ...createFakeTime(), onProgress: () => {} });
     const rotating = rotate({ database, keyStore });
     await Promise.race([atGate, rotating]);
     const held = await hold('rotate-root');
@@ -344,7 +344,7 @@ function socketOf(target: ConnectionTarget): SocketTarget {
   return target;
 }
 
-function settingsOf({ ownerTarget }: Pick<EmptyDatabase, 'ownerTarget'>, rootKey: string): Settings {
+function settingsOf({ ownerTarget }: Pick<EmptyDatabase, 'ownerTarget'>, rootKey: string): CommandSettings {
   const owner = socketOf(ownerTarget);
   return {
     STRONGROOM_DATABASE_URL: urlOf({ ...owner, user: LOGIN }),

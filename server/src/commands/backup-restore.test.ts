@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { mkdir, readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
-import { findPostgres, unless } from '@strongroom/parts/find.js';
-import type { PostgresServer } from '@strongroom/parts/postgres.js';
-import { startPostgres } from '@strongroom/parts/postgres.js';
+import { findPostgres, unless } from '@strongroom/test-servers/find.js';
+import type { PostgresServer } from '@strongroom/test-servers/postgres.js';
+import { startPostgres } from '@strongroom/test-servers/postgres.js';
 import { generateApiKey } from '../access/api-key.js';
 import { permissionsOf } from '../access/permissions.js';
 import { generateRootKey } from '../crypto/root-key.js';
@@ -18,7 +18,7 @@ import {
   keepWriting,
   viewOf,
 } from '../testing/backup-drill.js';
-import type { Served, Settings } from '../testing/command-runner.js';
+import type { CommandSettings, Served } from '../testing/command-runner.js';
 import { runCommand, serveWith, succeed } from '../testing/command-runner.js';
 import { connectAs } from '../testing/empty-database.js';
 import { eventually } from '../testing/eventually.js';
@@ -29,14 +29,14 @@ const SECOND_DATABASE = 'second';
 describe('the drill: back up beside writers, lose everything, restore, go on', () => {
   let scratch: Awaited<ReturnType<typeof makeScratch>>;
   let path: (name: string) => string;
-  let base: Settings;
+  let base: CommandSettings;
   let quiet: FilledTenant;
   let busy: FilledTenant;
   let seen: View;
   /** Tokens of the busy tenant that were acknowledged before the backup began, and until it ended. */
   let acknowledged: { readonly before: readonly string[]; readonly until: ReadonlySet<string> };
   const served: Served[] = [];
-  const serve = async (settings: Settings): Promise<Served> => {
+  const serve = async (settings: CommandSettings): Promise<Served> => {
     const server = await serveWith(settings);
     served.push(server);
     return server;
@@ -83,7 +83,7 @@ describe('the drill: back up beside writers, lose everything, restore, go on', (
   }
 
   /** Every key opens, every token reads back, and nothing is of another moment than the rest. */
-  async function assertRestored(settings: Settings): Promise<void> {
+  async function assertRestored(settings: CommandSettings): Promise<void> {
     const verified = await succeed(settings, 'keys', 'verify');
     assert.match(verified.stderr, /Rows that do not open: 0/);
     const server = await serve(settings);
@@ -132,8 +132,8 @@ describe('the drill: back up beside writers, lose everything, restore, go on', (
 
   describe('with a server whose owner is no superuser', { skip: unless(findPostgres(), 'PostgreSQL') }, () => {
     let server: PostgresServer;
-    let first: Settings;
-    let second: Settings;
+    let first: CommandSettings;
+    let second: CommandSettings;
     before(async () => {
       server = await startPostgres();
       const client = await server.connect('postgres');

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { generateRootKey } from '../crypto/root-key.js';
-import type { Settings } from '../testing/command-runner.js';
+import type { CommandSettings } from '../testing/command-runner.js';
 import { runCommand, succeed, urlOf } from '../testing/command-runner.js';
 import type { EmptyDatabase } from '../testing/empty-database.js';
 import { createEmptyDatabase, describeSchema } from '../testing/empty-database.js';
@@ -20,8 +20,8 @@ describe('the seal of a backup', () => {
   let scratch: Awaited<ReturnType<typeof makeScratch>>;
   let path: (name: string) => string;
   let empty: EmptyDatabase;
-  let source: Settings;
-  let target: Settings;
+  let source: CommandSettings;
+  let target: CommandSettings;
   before(async () => {
     app = await startTestApp();
     scratch = await makeScratch();
@@ -41,7 +41,7 @@ describe('the seal of a backup', () => {
     await scratch.remove();
   });
 
-  const addressesOf = (service: string, owner: string): Settings => ({
+  const addressesOf = (service: string, owner: string): CommandSettings => ({
     STRONGROOM_DATABASE_URL: service,
     STRONGROOM_MIGRATION_DATABASE_URL: owner,
   });
@@ -68,7 +68,12 @@ describe('the seal of a backup', () => {
     return folder;
   }
 
-  async function assertRefused(code: number, sentence: RegExp, settings: Settings, ...words: string[]): Promise<void> {
+  async function assertRefused(
+    code: number,
+    sentence: RegExp,
+    settings: CommandSettings,
+    ...words: string[]
+  ): Promise<void> {
     const refused = await runCommand(settings, ...words);
     assert.equal(refused.code, code, refused.stderr);
     assert.match(refused.stderr, sentence);

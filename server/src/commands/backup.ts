@@ -4,7 +4,7 @@ import { manifestSealer } from '../crypto/backup-seal.js';
 import { systemClock } from '../kernel/clock.js';
 import { EXIT } from '../kernel/exit.js';
 import { backUp } from '../storage/backup/back-up.js';
-import type { Manifest } from '../storage/backup/manifest.js';
+import type { BackupManifest } from '../storage/backup/manifest.js';
 import { rowsIn } from '../storage/backup/manifest.js';
 import { refuseMissingCluster } from '../storage/embedded/data-folder.js';
 import { VERSION } from '../version.js';
@@ -46,7 +46,7 @@ export const backup: Command = {
   },
 };
 
-function tellKeys(output: Output, { rootKeyId, isRootKeyChanging }: Manifest): void {
+function tellKeys(output: Output, { rootKeyId, isRootKeyChanging }: BackupManifest): void {
   output.say(
     rootKeyId === undefined
       ? 'The database was never started on, so no root key belongs to it.'

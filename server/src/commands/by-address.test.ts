@@ -2,12 +2,12 @@ import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { after, before, suite, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { findPostgres, findProgram, unless } from '@strongroom/parts/find.js';
-import type { PgBouncer } from '@strongroom/parts/pgbouncer.js';
-import { startPgBouncer } from '@strongroom/parts/pgbouncer.js';
-import type { Login, PostgresServer } from '@strongroom/parts/postgres.js';
-import { startPostgres } from '@strongroom/parts/postgres.js';
-import { freePort } from '@strongroom/parts/programs.js';
+import { findPostgres, findProgram, unless } from '@strongroom/test-servers/find.js';
+import type { PgBouncer } from '@strongroom/test-servers/pgbouncer.js';
+import { startPgBouncer } from '@strongroom/test-servers/pgbouncer.js';
+import type { Login, PostgresServer } from '@strongroom/test-servers/postgres.js';
+import { startPostgres } from '@strongroom/test-servers/postgres.js';
+import { freePort } from '@strongroom/test-servers/programs.js';
 import { generateRootKey } from '../crypto/root-key.js';
 import { readMigrations } from '../storage/migrations.js';
 

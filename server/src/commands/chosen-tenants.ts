@@ -2,7 +2,7 @@ import type { Core } from '../core.js';
 import { validationFailed } from '../kernel/errors.js';
 import { isUuid } from '../kernel/ids.js';
 import { findTenantById } from '../resources/tenants/index.js';
-import type { Wait } from '../rotation/patience.js';
+import type { Wait } from '../rotation/retry.js';
 import { everyTenantId } from '../rotation/tenants.js';
 
 /** The tenant that was named, if there is one of that id; every tenant without a name. */

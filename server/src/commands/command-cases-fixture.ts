@@ -3,17 +3,17 @@ import { newId } from '../kernel/ids.js';
 import { runCommandLine } from './command-line.js';
 
 /** What a command does where there is no database: refuses it, makes one, says so, or has no business with it. */
-export type Kind = 'refuses' | 'makes' | 'reports' | 'needs none';
+export type CommandKind = 'refuses' | 'makes' | 'reports' | 'needs none';
 
 export interface CommandCase {
-  readonly kind: Kind;
+  readonly kind: CommandKind;
   /** Arguments that would do elsewhere. */
   readonly words?: readonly string[];
   /** Arguments that would do nowhere, beyond what the parser of the command line sees. */
   readonly wrong?: readonly string[];
 }
 
-export interface Places {
+export interface CommandFolders {
   /** A file that holds a passphrase. */
   readonly passphraseFile: string;
   /** A folder that is not the working one. */
@@ -25,7 +25,11 @@ export interface Places {
 const TENANT = newId();
 
 /** One for each command there is: a test fails for a new one without a case. */
-export function commandCases({ passphraseFile, outside, backup }: Places): Readonly<Record<string, CommandCase>> {
+export function commandCases({
+  passphraseFile,
+  outside,
+  backup,
+}: CommandFolders): Readonly<Record<string, CommandCase>> {
   const passphrase = ['--passphrase-file', passphraseFile];
   const application = ['--tenant', TENANT, '--permission', 'tenant:read', '--type'];
   const missing = join(outside, 'missing');
@@ -71,14 +75,14 @@ export function commandCases({ passphraseFile, outside, backup }: Places): Reado
   };
 }
 
-export interface Ended {
+export interface EndedHere {
   readonly code: number;
   readonly stdout: string;
   readonly stderr: string;
 }
 
 /** In this process, which saves a start for every command. Not for one that serves. */
-export async function runHere(name: string, words: readonly string[] = []): Promise<Ended> {
+export async function runHere(name: string, words: readonly string[] = []): Promise<EndedHere> {
   const printed: string[] = [];
   const said: string[] = [];
   const output = { print: (text: string) => void printed.push(text), say: (text: string) => void said.push(text) };

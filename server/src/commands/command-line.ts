@@ -70,7 +70,7 @@ export async function runCommandLine(words: readonly string[], output: Output): 
     return await command.run(given, output);
   } catch (error) {
     if (error instanceof UsageError) return misused(output, `${error.message}\n\n${helpOf(command)}`);
-    // What a caller of the API may know would not tell an operator which setting it is.
+    // The API's message would not tell the operator which setting is wrong.
     return failed(output, isNameLost(error) ? asExit(error) : error);
   }
 }

@@ -8,13 +8,13 @@ import type { TestContext } from 'node:test';
 import { describe, it } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { unless } from '@strongroom/parts/find.js';
-import { freePort } from '@strongroom/parts/programs.js';
+import { unless } from '@strongroom/test-servers/find.js';
+import { freePort } from '@strongroom/test-servers/programs.js';
 import { generateApiKey } from '../access/api-key.js';
 import { eventually, START_HANGS_MS } from '../testing/eventually.js';
 import { createCaller } from '../testing/http-client.js';
 import { CTRL_C, findTerminal } from '../testing/terminal.js';
-import type { Change, Env } from '../testing/worker-server.js';
+import type { ChangeRequest, Env } from '../testing/worker-server.js';
 import { holdChange, launchWorkers, operatorEnv } from '../testing/worker-server.js';
 
 const CHECKOUT = fileURLToPath(new URL('../../..', import.meta.url));
@@ -23,7 +23,7 @@ const BETWEEN_SIGNALS_MS = 2;
 const SAME_WISH_MS = 1_000;
 
 const apiKey = generateApiKey('management').reveal();
-const MAKING: Change = {
+const MAKING: ChangeRequest = {
   method: 'POST',
   path: '/applications',
   body: '{"name":"In flight","type":"management","permissions":["tenant:read"]}',

@@ -10,10 +10,10 @@ import { runToEnd, urlOf } from '../testing/command-runner.js';
 import { describeSchema } from '../testing/empty-database.js';
 import type { TestDatabase } from '../testing/test-database.js';
 import { createTestDatabase } from '../testing/test-database.js';
-import type { Desk, Ended, Places } from './command-cases-fixture.js';
+import type { CommandFolders, Desk, EndedHere } from './command-cases-fixture.js';
 import { commandCases, runHere, sitDown } from './command-cases-fixture.js';
 
-const NOWHERE: Places = { passphraseFile: '', outside: '', backup: '' };
+const NOWHERE: CommandFolders = { passphraseFile: '', outside: '', backup: '' };
 
 /**
  * Citus is not installed where these tests run: a table of our own stands in for the catalogue it keeps of what it has spread,
@@ -23,7 +23,7 @@ describe('commands on a database that Citus has spread (stand-in catalogue)', ()
   const rootKey = generateRootKey().reveal();
   let plain: TestDatabase;
   let spread: TestDatabase;
-  let places: Places;
+  let places: CommandFolders;
   let inside: string;
   let desk: Desk;
 
@@ -57,7 +57,7 @@ describe('commands on a database that Citus has spread (stand-in catalogue)', ()
   async function run(
     name: string,
     settings: Readonly<Record<string, string>>,
-  ): Promise<Omit<Ended, 'code'> & { code: unknown }> {
+  ): Promise<Omit<EndedHere, 'code'> & { code: unknown }> {
     if (name === 'serve') return runToEnd(settings, 'serve');
     desk.settle(settings);
     return runHere(name, commandCases(places)[name]?.words);

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { generateRootKey } from '../crypto/root-key.js';
 import { makeFolders } from '../storage/make-folders.js';
-import type { Settings } from '../testing/command-runner.js';
+import type { CommandSettings } from '../testing/command-runner.js';
 import { runToEnd, urlOf } from '../testing/command-runner.js';
 import type { TestDatabase } from '../testing/test-database.js';
 import { createTestDatabase } from '../testing/test-database.js';
@@ -16,7 +16,7 @@ const TAKES_NONE = '/proc';
 describe('a place where nothing can be made', () => {
   let folder: string;
   let db: TestDatabase;
-  let settings: Settings;
+  let settings: CommandSettings;
   before(async () => {
     folder = await mkdtemp(join(tmpdir(), 'sr-place-'));
     await writeFile(join(folder, 'file'), '');

@@ -5,7 +5,7 @@ import { after, before, describe, it } from 'node:test';
 import { systemClock } from '../kernel/clock.js';
 import { newId } from '../kernel/ids.js';
 import { exportLogs } from '../resources/logs/index.js';
-import type { Settings } from '../testing/command-runner.js';
+import type { CommandSettings } from '../testing/command-runner.js';
 import { runCommand, succeed, urlOf } from '../testing/command-runner.js';
 import { insertManyLogs } from '../testing/held-backup.js';
 import type { TestApp } from '../testing/test-app.js';
@@ -20,7 +20,7 @@ interface Entry {
 
 describe('strongroom logs', () => {
   let app: TestApp;
-  let settings: Settings;
+  let settings: CommandSettings;
   let scratch: Awaited<ReturnType<typeof makeScratch>>;
   before(async () => {
     app = await startTestApp();

@@ -10,7 +10,7 @@ import { createProgress } from './progress.js';
 import { resumable } from './resumable.js';
 import { withCore } from './with-core.js';
 
-const ACTS = {
+const PHASES = {
   wrapping: 'Wrapping the keys of Tenants by the new root key',
   waiting: 'Waiting until no request can hold the old root key alone',
   checking: 'Checking that no key needs the old root key',
@@ -37,7 +37,7 @@ export const keysRotateRoot: Command = {
           clock: systemClock,
           wait,
           newKey,
-          onProgress: ({ act, tenants }) => progress.show(ACTS[act], tenants, 0),
+          onProgress: ({ phase, tenants }) => progress.show(PHASES[phase], tenants, 0),
         }),
       );
       return tell(output, summary, file);

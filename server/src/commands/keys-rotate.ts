@@ -3,8 +3,8 @@ import { systemClock } from '../kernel/clock.js';
 import { formatDate } from '../kernel/dates.js';
 import { validationFailed } from '../kernel/errors.js';
 import { EXIT } from '../kernel/exit.js';
+import { TABLES } from '../resources.js';
 import { rotateTenants } from '../rotation/rotate-tenants.js';
-import { STAGES } from '../rotation/stages.js';
 import { chosenTenants } from './chosen-tenants.js';
 import type { Command, Flags } from './command.js';
 import { printable } from './printable.js';
@@ -12,7 +12,7 @@ import { createProgress } from './progress.js';
 import { resumable } from './resumable.js';
 import { withCore } from './with-core.js';
 
-const ACTS = {
+const PHASES = {
   sealing: 'Sealing rows under the new keys',
   waiting: 'Waiting until no request can hold an old key',
   checking: 'Checking that no row needs an old key',
@@ -30,7 +30,7 @@ export const keysRotate: Command = {
     withCore('keys rotate', async (core) => {
       const nowMs = systemClock.nowMs();
       const tenant = tenantOf(flags);
-      // Told to rotate everything, it leaves alone what it made itself in the part of the run before an interruption.
+      // `--all` leaves out keys made after the command began; with `--before` also those an interrupted run made.
       const madeBeforeMs = dateOf(flags) ?? (tenant === undefined ? nowMs : undefined);
       const tenantIds = await chosenTenants(core, tenant, wait);
       if (tenant === undefined && madeBeforeMs !== undefined) {
@@ -43,11 +43,11 @@ export const keysRotate: Command = {
           {
             ...core,
             clock: systemClock,
-            stages: STAGES,
+            tables: TABLES,
             wait,
             madeBeforeMs,
-            onProgress: ({ act, rows: done, rowsTotal }) =>
-              progress.show(ACTS[act], act === 'waiting' ? 0 : done, act === 'waiting' ? 0 : rowsTotal),
+            onProgress: ({ phase, rows: done, rowsTotal }) =>
+              progress.show(PHASES[phase], phase === 'waiting' ? 0 : done, phase === 'waiting' ? 0 : rowsTotal),
           },
           tenantIds,
         ),

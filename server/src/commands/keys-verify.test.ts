@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import type { Settings } from '../testing/command-runner.js';
+import type { CommandSettings } from '../testing/command-runner.js';
 import { runCommand, urlOf } from '../testing/command-runner.js';
 import type { TestApp, TestTenant } from '../testing/test-app.js';
 import { rootKeyOf, startTestApp } from '../testing/test-app.js';
@@ -10,7 +10,7 @@ const [OF_INSTALLATION, OF_TENANT] = [5, 5];
 
 describe('strongroom keys verify', () => {
   let app: TestApp;
-  let settings: Settings;
+  let settings: CommandSettings;
   let tenant: TestTenant;
   let other: TestTenant;
   before(async () => {

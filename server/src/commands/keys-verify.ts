@@ -5,7 +5,7 @@ import { sealCheck } from '../crypto/backup-seal.js';
 import { systemClock } from '../kernel/clock.js';
 import { validationFailed } from '../kernel/errors.js';
 import { EXIT } from '../kernel/exit.js';
-import { STAGES } from '../rotation/stages.js';
+import { TABLES } from '../resources.js';
 import { verifyKeys } from '../rotation/verify.js';
 import { rowsIn } from '../storage/backup/manifest.js';
 import { checkBackup } from '../storage/backup/restore.js';
@@ -44,7 +44,7 @@ export const keysVerify: Command = {
       const { tenants, rows, faults } = await verifyKeys(
         {
           ...core,
-          stages: STAGES,
+          tables: TABLES,
           wait,
           onFault: ({ tenantId = '-', table, id }) => output.print(`fault  ${tenantId}  ${table}  ${printable(id)}`),
           onProgress: (done) => progress.show('Opening rows', done, 0),

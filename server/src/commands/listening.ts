@@ -29,7 +29,10 @@ export async function listen<T>(open: () => Promise<T>, config: Config, setting:
   }
 }
 
-/** What to do about it, by the cause: somebody who is told of a taken port looks for a process that is not there. */
+/**
+ * What to do, by the cause: a wrong hint about a taken port would send the operator after a process that does not
+ * exist.
+ */
 function advice(code: unknown, port: number, names: { readonly host: string; readonly port: string }): string {
   switch (code) {
     case 'EADDRINUSE':

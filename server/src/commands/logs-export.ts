@@ -1,11 +1,11 @@
 import { open, rm } from 'node:fs/promises';
 import { resolve } from 'node:path';
-import { operatorAct } from '../audit/entry.js';
+import { operatorContext } from '../audit/entry.js';
 import { record } from '../audit/record.js';
 import { systemClock } from '../kernel/clock.js';
 import { validationFailed } from '../kernel/errors.js';
 import { EXIT } from '../kernel/exit.js';
-import { exportLogs } from '../resources/logs/index.js';
+import { exportLogs, LOG_EVENTS } from '../resources/logs/index.js';
 import type { Command, Output } from './command.js';
 import { expectInterruption } from './interruption.js';
 import { knownFate } from './tenant-fate.js';
@@ -30,8 +30,8 @@ export const logsExport: Command = {
         const untilMs = systemClock.nowMs();
         // Before anything leaves. The log of a deleted tenant says nothing new.
         if (deleted_at === null) {
-          const entry = { event: 'tenant_logs_exported', entityId: tenantId, outcome: 'success' } as const;
-          await database.write(tenantId, (tx) => record(tx, operatorAct(untilMs), entry));
+          const entry = { event: LOG_EVENTS.logs_exported, entityId: tenantId, outcome: 'success' } as const;
+          await database.write(tenantId, (tx) => record(tx, operatorContext(untilMs), entry));
         }
         const shouldStop = interruption.isAsked;
         const count = await exportLogs({ database, tenantId, untilMs, write: sink.write, shouldStop });
@@ -51,7 +51,7 @@ export const logsExport: Command = {
 
 interface Sink {
   write(lines: string): Promise<void>;
-  /** What is not whole is not left behind under the name of something that is. */
+  /** An incomplete file must not be left behind: it would look like a complete one. */
   close(isWhole: boolean): Promise<void>;
 }
 

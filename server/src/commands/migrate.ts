@@ -38,7 +38,7 @@ export const migrateCommand: Command = {
       }
       const applied = await migrate(storage.migration);
       output.say(applied.length === 0 ? 'The schema is up to date.' : `Applied: ${applied.join(', ')}.`);
-      // The embedded server's owner is the account it runs as, whoever reaches its socket.
+      // The owner of the embedded server is the account it runs as, and everybody who reaches its socket may act as it.
       const advice = config.databaseUrl === undefined ? [] : await examineOwner(storage.migration.owner);
       for (const sentence of advice) output.say(`Warning: ${sentence}`);
       return EXIT.ok;
@@ -48,7 +48,7 @@ export const migrateCommand: Command = {
   },
 };
 
-/** `storage/distribute.ts` can do it. Until the service runs on what it leaves, nobody is led there. */
+/** `storage/distribute.ts` can do it. It stays switched off until the service runs on a distributed database. */
 function refuseDistributing(word: string | undefined): void {
   if (word === undefined) return;
   if (word !== 'citus') throw validationFailed({ distribute: ['must be citus'] });

@@ -9,15 +9,15 @@ import type { EmptyDatabase } from '../testing/empty-database.js';
 import { createEmptyDatabase, describeSchema } from '../testing/empty-database.js';
 import type { TestDatabase } from '../testing/test-database.js';
 import { createTestDatabase } from '../testing/test-database.js';
-import type { Desk, Places } from './command-cases-fixture.js';
+import type { CommandFolders, Desk } from './command-cases-fixture.js';
 import { commandCases, runHere, sitDown } from './command-cases-fixture.js';
 import { COMMANDS } from './command-line.js';
 
-const NOWHERE: Places = { passphraseFile: '', outside: '', backup: '' };
+const NOWHERE: CommandFolders = { passphraseFile: '', outside: '', backup: '' };
 
 describe('commands where there is no database', () => {
   const rootKey = generateRootKey().reveal();
-  let places: Places;
+  let places: CommandFolders;
   /** The working folder of every command, in which nothing may appear. */
   let inside: string;
   let desk: Desk;

@@ -8,7 +8,7 @@ import { after, before, describe, it } from 'node:test';
 import { succeed } from '../testing/command-runner.js';
 import { createCaller } from '../testing/http-client.js';
 import type { WorkerServer } from '../testing/worker-server.js';
-import { isAlive, launchWorkers } from '../testing/worker-server.js';
+import { isRunning, launchWorkers } from '../testing/worker-server.js';
 
 const DEBUGGER = /Debugger listening/;
 
@@ -60,7 +60,7 @@ describe('the debugger of Node', () => {
     assert.doesNotMatch(server.shown(), DEBUGGER);
     assert.equal(await isTaken(9_229), wasTaken);
     assert.deepEqual([...server.workers().values()], workers);
-    assert.ok(workers.every(isAlive));
+    assert.ok(workers.every(isRunning));
     assert.equal((await createCaller(address)('GET', '/readyz')).status, 200);
   });
 

@@ -3,7 +3,7 @@ import type { Core } from '../core.js';
 import { openCore } from '../core.js';
 import { systemClock } from '../kernel/clock.js';
 import { EXIT } from '../kernel/exit.js';
-import { replicaObserver } from '../observers.js';
+import { replicaObserver } from '../request-telemetry.js';
 import type { ProcessLog } from '../telemetry/process-log.js';
 import type { Ending } from './ending.js';
 

@@ -11,7 +11,7 @@ function setUp(isTerminal: boolean) {
   return { lines, clock, progress: createProgress(output, clock) };
 }
 
-test('elsewhere than at a terminal: a line for each act, then one every ten seconds with count and rate', () => {
+test('elsewhere than at a terminal: a line for each phase, then one every ten seconds with count and rate', () => {
   const { lines, clock, progress } = setUp(false);
   for (let done = 0; done <= 2_000; done += 100) {
     progress.show('Sealing', done, 2_000);

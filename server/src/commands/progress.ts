@@ -7,20 +7,20 @@ const BAR_CELLS = 24;
 
 export interface Progress {
   /** What is being done, and how much of it is; a total of 0 is unknown. */
-  show(act: string, done: number, total: number): void;
+  show(phase: string, done: number, total: number): void;
 }
 
-/** A bar that moves on a terminal, a line now and then elsewhere. A new act is always told. */
+/** A bar that moves on a terminal, a line now and then elsewhere. A new phase is always told. */
 export function createProgress(output: Output, clock: Clock): Progress {
-  let [act, actSinceMs, shownAtMs] = ['', 0, 0];
+  let [phase, phaseSinceMs, shownAtMs] = ['', 0, 0];
   return {
     show(what, done, total) {
       const nowMs = clock.monotonicMs();
-      const isNew = what !== act;
-      if (isNew) [act, actSinceMs] = [what, nowMs];
+      const isNew = what !== phase;
+      if (isNew) [phase, phaseSinceMs] = [what, nowMs];
       if (!isNew && nowMs - shownAtMs < (output.rewrite ? REWRITE_EVERY_MS : SAY_EVERY_MS)) return;
       shownAtMs = nowMs;
-      const seconds = (nowMs - actSinceMs) / 1_000;
+      const seconds = (nowMs - phaseSinceMs) / 1_000;
       const rate = seconds > 0 && done > 0 ? `, ${Math.round(done / seconds)}/s` : '';
       const counts = total > 0 ? `${done} of about ${total}` : done > 0 ? `${done}` : '';
       const line = `${what}${counts === '' ? '' : `: ${counts}${rate}`}`;

@@ -2,7 +2,7 @@ import { RootKeyChanged } from '../crypto/key-store.js';
 import { AppError } from '../kernel/errors.js';
 import { EXIT, ExitError } from '../kernel/exit.js';
 
-/** Runs what keeps its place. When the database or the root key is lost on the way, that is what its user has to hear. */
+/** Runs work that can be resumed. If the database or the root key is lost on the way, the message says so. */
 export async function resumable<T>(act: () => Promise<T>): Promise<T> {
   try {
     return await act();

@@ -3,7 +3,7 @@ const CLEAR_LINE = '\r\u001b[K';
 
 /** One process of the product: its streams, its debugger, its exit code. */
 export async function run(words: readonly string[]): Promise<void> {
-  // Whoever read our output may be gone; that is no reason to fail.
+  // The reader of our output may be gone; that is not a failure.
   for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {});
   const clear = process.stderr.isTTY ? CLEAR_LINE : '';
   const say = (text: string): void => void process.stderr.write(`${clear}${text}\n`);

@@ -2,12 +2,12 @@ import type { Config } from '../config.js';
 import { makeFirstTenant } from '../first-start.js';
 import { systemClock } from '../kernel/clock.js';
 import { ExitError } from '../kernel/exit.js';
-import { addProcessGauges } from '../observers.js';
 import { createOwnCounter } from '../rate-counting.js';
+import { addProcessGauges } from '../request-telemetry.js';
 import { createMetrics } from '../telemetry/metrics.js';
 import type { ProcessLog } from '../telemetry/process-log.js';
 import { VERSION } from '../version.js';
-import { keepWorkers } from '../workers/keeper.js';
+import { Keeper } from '../workers/keeper.js';
 import type { Failure } from '../workers/messages.js';
 import type { Output } from './command.js';
 import type { Ending } from './ending.js';
@@ -32,7 +32,7 @@ export async function startKeeper(
     fail = ({ exitCode, message }) => reject(new ExitError(exitCode, message));
   });
   let isUp = false;
-  const keeper = keepWorkers({
+  const keeper = new Keeper({
     count: config.workers,
     port: config.port,
     server: 'url' in core.target ? undefined : core.target,
@@ -59,7 +59,7 @@ export async function startKeeper(
     const own = createMetrics();
     addProcessGauges(own);
     const help = 'Workers that serve.';
-    own.addGauge({ name: 'strongroom_workers', help, type: 'gauge', read: keeper.serving });
+    own.addGauge({ name: 'strongroom_workers', help, type: 'gauge', read: () => keeper.serving() });
     const scrapes = await openMetrics(config, { render: () => keeper.scrape(own.render) });
     // Only now that nothing else can fail: a key is shown once, and must not be lost to a port that was taken.
     const first = await makeFirstTenant(core, clock, config.bootstrapApiKey);

@@ -4,19 +4,18 @@ import { readConfig } from '../config.js';
 import { openCore } from '../core.js';
 import { systemClock } from '../kernel/clock.js';
 import { EXIT, ExitError } from '../kernel/exit.js';
-import { replicaObserver } from '../observers.js';
+import { replicaObserver } from '../request-telemetry.js';
 import { createMetrics } from '../telemetry/metrics.js';
 import type { ProcessLog } from '../telemetry/process-log.js';
 import { createProcessLog } from '../telemetry/process-log.js';
-import type { Line } from '../workers/line.js';
-import { openLine } from '../workers/line.js';
+import { Line } from '../workers/line.js';
 import type { Failure, Order } from '../workers/messages.js';
 import { expectEnd } from './ending.js';
 import { listen } from './listening.js';
 
 /** One of several processes that serve. Database, metrics and the end of all are the keeper's business. */
 export async function serveAsWorker(): Promise<number> {
-  const line = openLine();
+  const line = new Line();
   const order = await line.order;
   // The keeper has migrated.
   const config = { ...readConfig(), port: order.port, migrationDatabaseUrl: undefined };

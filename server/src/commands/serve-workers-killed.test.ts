@@ -11,7 +11,7 @@ import { verify } from '../testing/crash/verify.js';
 import { eventually } from '../testing/eventually.js';
 import { createCaller } from '../testing/http-client.js';
 import type { Env, WorkerServer } from '../testing/worker-server.js';
-import { isAlive, launchWorkers, openConnection } from '../testing/worker-server.js';
+import { isRunning, launchWorkers, openConnection } from '../testing/worker-server.js';
 
 const WRITERS_PER_KEY = 4;
 const UPDATES = 'strongroom_http_requests_total{route="PUT /tenants/self",status="200"}';
@@ -38,7 +38,7 @@ describe('serve with several workers, killed', () => {
   });
   // Of a test that failed, or that ends it on purpose, nothing is left to the next.
   beforeEach(async () => {
-    if (isAlive(server.pid) && [1, 2].every((slot) => isAlive(pidOf(slot)))) return;
+    if (isRunning(server.pid) && [1, 2].every((slot) => isRunning(pidOf(slot)))) return;
     server.child.kill('SIGKILL');
     await server.ended;
     server = await launch(env);
@@ -114,7 +114,7 @@ describe('serve with several workers, killed', () => {
     const killed = pidOf(1);
     const address = await server.ready();
     process.kill(killed, 'SIGSTOP');
-    t.after(() => isAlive(killed) && process.kill(killed, 'SIGKILL'));
+    t.after(() => isRunning(killed) && process.kill(killed, 'SIGKILL'));
     const statuses: number[] = [];
     const clients = Array.from({ length: 6 }, async () => {
       const connection = openConnection(address);
@@ -143,7 +143,7 @@ describe('serve with several workers, killed', () => {
     await underLoad(async () => {
       server.child.kill('SIGKILL');
       await server.ended;
-      await eventually('no worker outlives it', () => !pids.some(isAlive));
+      await eventually('no worker outlives it', () => !pids.some(isRunning));
       assert.ok(journal.acknowledged.size > 0);
     });
     server = await launch(env);

@@ -7,15 +7,16 @@ import { promisify } from 'node:util';
 import type pg from 'pg';
 import { generateApiKey } from '../access/api-key.js';
 import { LIMITS } from '../limits/catalogue.js';
-import { PURGED_TABLES } from '../resources/tenants/queries.js';
+import { TABLES } from '../resources.js';
 import { findClusterProcesses } from '../storage/embedded/cluster-processes.js';
 import { findRunningServer } from '../storage/embedded/running-server.js';
+import { inPurgeOrder } from '../tables/table.js';
 import { connectAs } from '../testing/empty-database.js';
 import { BEFORE_ECHO_MS, eventually } from '../testing/eventually.js';
 import type { Call } from '../testing/http-client.js';
 import { createCaller } from '../testing/http-client.js';
 import type { Connection, Env, WorkerServer } from '../testing/worker-server.js';
-import { holdChange, isAlive, launchWorkers, MAIN, openConnection, operatorEnv } from '../testing/worker-server.js';
+import { holdChange, isRunning, launchWorkers, MAIN, openConnection, operatorEnv } from '../testing/worker-server.js';
 
 const WORKERS = 3;
 const CONNECTIONS = 24;
@@ -103,7 +104,7 @@ describe('serve with several workers', () => {
   }
 
   async function rowsOf(tenantId: string): Promise<number> {
-    const counts = PURGED_TABLES.map((table) => `(SELECT count(*) FROM ${table} WHERE tenant_id = $1)`);
+    const counts = inPurgeOrder(TABLES).map(({ name }) => `(SELECT count(*) FROM ${name} WHERE tenant_id = $1)`);
     const { rows } = await owner.query(`SELECT (${counts.join(' + ')})::int AS count`, [tenantId]);
     return rows[0].count;
   }
@@ -244,12 +245,12 @@ describe('serve with several workers', () => {
     process.kill(-server.pid, 'SIGTERM');
     const isStopping = () => server.lines('stopping').some(({ worker }) => worker === undefined);
     await eventually('stopping', isStopping);
-    assert.ok(pids.some(isAlive), 'one waits for its request');
+    assert.ok(pids.some(isRunning), 'one waits for its request');
     held.finish();
     assert.equal(await held.status, 200);
     assert.equal(await server.ended, 0);
     assert.equal(server.lines('stopped').length, 1);
-    assert.ok(!pids.some(isAlive));
+    assert.ok(!pids.some(isRunning));
     assert.deepEqual(await findClusterProcesses(join(folder, 'data', 'postgres')), []);
   });
 });

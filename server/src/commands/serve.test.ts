@@ -14,7 +14,7 @@ import { promisify } from 'node:util';
 import { generateApiKey } from '../access/api-key.js';
 import { generateRootKey, parseRootKey } from '../crypto/root-key.js';
 import { createCaller } from '../testing/http-client.js';
-import { holdChange, isAlive } from '../testing/worker-server.js';
+import { holdChange, isRunning } from '../testing/worker-server.js';
 
 const MAIN = fileURLToPath(new URL('../main.js', import.meta.url));
 const DEADLINE_MS = 180_000;
@@ -213,7 +213,7 @@ describe('serve', () => {
     held.finish();
     assert.equal(await held.status, 200);
     assert.equal(await server.ended, 0);
-    assert.ok(!isAlive(postmasterPid) && !existsSync(postmasterFile()));
+    assert.ok(!isRunning(postmasterPid) && !existsSync(postmasterFile()));
     const again = launch(folder, main);
     const call = createCaller(await again.ready());
     assert.equal((await call('GET', '/tenants/self', { key: apiKey })).json.name, 'Finished');
@@ -227,7 +227,7 @@ describe('serve', () => {
     await until('the end', () => server.child.exitCode ?? (server.child.kill('SIGTERM') ? undefined : 0));
     assert.equal(await server.ended, 143);
     assert.equal(await held.status, 0);
-    await until('the end of the database', () => (isAlive(postmasterPid) ? undefined : true));
+    await until('the end of the database', () => (isRunning(postmasterPid) ? undefined : true));
   });
 
   describe('root key', () => {

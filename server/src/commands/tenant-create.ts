@@ -1,8 +1,9 @@
-import { operatorAct } from '../audit/entry.js';
+import { operatorContext } from '../audit/entry.js';
 import { systemClock } from '../kernel/clock.js';
 import { validationFailed } from '../kernel/errors.js';
 import { isUuid, newId } from '../kernel/ids.js';
-import { createTenant, isUser } from '../resources/tenants/index.js';
+import { createTenant } from '../resources/tenants/index.js';
+import { isUser } from '../resources/users/index.js';
 import { checkedName } from './checked-name.js';
 import type { Command } from './command.js';
 import { withCore } from './with-core.js';
@@ -22,10 +23,10 @@ export const tenantCreate: Command = {
         throw validationFailed({ owner: ['is not the id of a user'] });
       }
       const tenantId = newId();
-      const act = operatorAct(systemClock.nowMs());
+      const auditContext = operatorContext(systemClock.nowMs());
       const tenant = { name, ownerId: owner ?? newId(), isNewOwner: owner === undefined };
       const keyMaker = await keyStore.keyMaker();
-      await database.write(tenantId, (tx) => createTenant(tx, keyMaker, act, tenant));
+      await database.write(tenantId, (tx) => createTenant(tx, keyMaker, auditContext, tenant));
       output.print(tenantId);
       return 0;
     }),

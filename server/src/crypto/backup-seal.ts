@@ -23,7 +23,7 @@ export function manifestSealer(ring: RootKeyRing): SealManifest {
 }
 
 export interface SealCheckOptions {
-  /** The operator said by name that a backup without a seal will do. */
+  /** The operator explicitly accepts a backup without a seal. */
   readonly isUnsealedAccepted: boolean;
 }
 

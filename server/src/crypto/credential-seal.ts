@@ -15,7 +15,7 @@ const VERSIONS = { keyVersion: 1, dataVersion: 1 };
 /**
  * Seals what only the holder of a credential may see again. The credential itself is not kept anywhere, so neither the
  * database nor the tenant's keys open it. It is text of 154 random bits and not a key, hence the full HKDF with its
- * extract step; it needs no slow hash. Whoever stores the result seals it once more under the tenant's key.
+ * extract step; it needs no slow hash. The caller that stores the result seals it once more under the tenant's key.
  */
 export function sealForCredential(credential: Secret<string>, context: RecordContext, plaintext: Buffer): Buffer {
   const associatedData = encodeAssociatedData(context);

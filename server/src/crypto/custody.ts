@@ -2,7 +2,7 @@ import { ExitError } from '../kernel/exit.js';
 import { readRootKeyFile, replaceRootKeyFile } from './root-key-file.js';
 import type { RootKeyRing } from './root-key-ring.js';
 
-/** The root keys this process holds, and the way to those it should hold by now. */
+/** The root keys this process holds, and how to read the current ones. */
 export interface Custody {
   readonly file: string | undefined;
   ring(): RootKeyRing;
@@ -32,7 +32,7 @@ export function createCustody(loaded: { readonly ring: RootKeyRing; readonly fil
     ring: () => held,
     reload() {
       if (file === undefined) return Promise.resolve(held);
-      // Whoever asks while it is being read shares the answer: many failing requests cost one reading at a time.
+      // Concurrent callers share one read of the file: many failing requests cost one read at a time.
       reading ??= readAgain(file).finally(() => {
         reading = undefined;
       });

@@ -12,8 +12,7 @@ import {
   insertSystemKey,
   insertTenantKey,
 } from './key-queries.js';
-import type { Keyring } from './keyring.js';
-import { createKeyring } from './keyring.js';
+import { Keyring } from './keyring.js';
 import type { RootCheck } from './root-check.js';
 import { makeRootCheck, verifyRootCheck } from './root-check.js';
 import type { RootKey } from './root-key.js';
@@ -70,7 +69,7 @@ export async function openKeyStore(database: Database, source: UnboundRootKeySou
   const sealedBy = check === undefined ? await sealDatabase(database, ring) : verifyRootCheck(ring, check);
   const systemKeys = openSystemKeys(ring, check ? systemKeyRows : await database.lookUp(findSystemKeys));
   const custody = createCustody({ ring, file });
-  const keyring = createKeyring({
+  const keyring = new Keyring({
     custody,
     loadRows: (tenantId) => database.read(tenantId, findTenantKeys),
     entriesMax: TENANTS_UNWRAPPED_MAX,
@@ -99,8 +98,8 @@ export async function openKeyStore(database: Database, source: UnboundRootKeySou
 }
 
 /**
- * The key for what is new. The file is read again and held against the database, because a key wrapped by a root key
- * that was rotated away could not be opened after the next start.
+ * The key that wraps new keys. The file is read again and compared with the database, because a key wrapped by a root
+ * key that was rotated away could not be opened after the next start.
  */
 async function wrappingKey(custody: Custody, check: RootCheck | undefined): Promise<RootKey> {
   const ring = await custody.reload();

@@ -4,7 +4,7 @@ import { AppError } from '../kernel/errors.js';
 import { createCustody } from './custody.js';
 import { type FieldContext, openField, sealField } from './envelope.js';
 import { IntegrityError } from './integrity-error.js';
-import { createKeyring } from './keyring.js';
+import { Keyring } from './keyring.js';
 import { generateRootKey, parseRootKey, type RootKey } from './root-key.js';
 import type { RootKeyRing } from './root-key-ring.js';
 import {
@@ -26,7 +26,7 @@ function setUp(entriesMax = 10) {
   const table = new Map<string, readonly TenantKeyRow[]>();
   const reads: string[] = [];
   let gate: Promise<void> = Promise.resolve();
-  const keyring = createKeyring({
+  const keyring = new Keyring({
     custody: holding(rootKey),
     entriesMax,
     async loadRows(tenantId) {
@@ -174,7 +174,7 @@ test('a tenant without keys is an integrity fault, and is served once it has key
 test('a failing store fails every caller who waits, unchanged, and is asked again later', async () => {
   const outage = new Error('no connection');
   let isDown = true;
-  const keyring = createKeyring({
+  const keyring = new Keyring({
     custody: holding(rootKey),
     entriesMax: 1,
     loadRows: async (tenantId) => {
@@ -263,7 +263,7 @@ test('keys wrapped anew meanwhile open after one look at the key file', async ()
   const fresh = parseRootKey(generateRootKey().reveal());
   let reloads = 0;
   const ring: RootKeyRing[] = [[rootKey]];
-  const keyring = createKeyring({
+  const keyring = new Keyring({
     custody: {
       ring: () => ring[0] ?? assert.fail(),
       reload: async () => {

@@ -11,111 +11,122 @@ export interface KeyringOptions {
   readonly entriesMax: number;
 }
 
-export interface Keyring {
+/**
+ * Keeps the keys of the tenants that were used last. The bound limits memory, and how many unwrapped keys exist at a
+ * time.
+ */
+export class Keyring {
+  readonly #custody: KeyringOptions['custody'];
+  readonly #loadRows: KeyringOptions['loadRows'];
+  readonly #entriesMax: number;
+  // A Map remembers the order of insertion, so its first entry is the one unused for longest.
+  readonly #cached = new Map<string, TenantKeys>();
+  readonly #loading = new Map<string, Promise<TenantKeys>>();
+  #isTrusted = (): boolean => true;
+
+  constructor({ custody, loadRows, entriesMax }: KeyringOptions) {
+    assert(Number.isInteger(entriesMax) && entriesMax > 0, 'a keyring has room for one tenant at least');
+    this.#custody = custody;
+    this.#loadRows = loadRows;
+    this.#entriesMax = entriesMax;
+  }
+
   /**
    * The tenant's unwrapped keys, at once when they are remembered. Fails with IntegrityError when the tenant has no keys
    * (it was deleted), and with the 503 of an unusable store when its keys do not open. A failure is not remembered.
    */
-  forTenant(tenantId: string): TenantKeys | Promise<TenantKeys>;
+  forTenant(tenantId: string): TenantKeys | Promise<TenantKeys> {
+    const keys = this.#cached.get(tenantId);
+    if (keys === undefined || !this.#isTrusted()) {
+      return this.#join(tenantId, this.#loading.get(tenantId) ?? this.#startLoad(tenantId));
+    }
+    // Moving an entry to the recent end takes time, so it is done only once the keyring could overflow.
+    if (this.#cached.size * 2 > this.#entriesMax) this.#remember(tenantId, keys);
+    return keys;
+  }
+
   /**
    * The keys to open these records with. A record that names a version which is not remembered was sealed after a
    * rotation this process has not heard of yet: the keys are then read once more.
    */
-  forRecords(tenantId: string, records: readonly Buffer[]): TenantKeys | Promise<TenantKeys>;
-  /** Must be called after the tenant's key rows changed: whoever asks from now on gets what is stored now. */
-  evict(tenantId: string): void;
-  clear(): void;
+  forRecords(tenantId: string, records: readonly Buffer[]): TenantKeys | Promise<TenantKeys> {
+    const keys = this.forTenant(tenantId);
+    return keys instanceof Promise
+      ? keys.then((loaded) => this.#orReload(tenantId, loaded, records))
+      : this.#orReload(tenantId, keys, records);
+  }
+
+  /** Must be called after the tenant's key rows changed: later callers get what is stored now. */
+  evict(tenantId: string): void {
+    this.#cached.delete(tenantId);
+    this.#loading.delete(tenantId);
+  }
+
+  clear(): void {
+    this.#cached.clear();
+    this.#loading.clear();
+  }
+
   /**
-   * From now on keys are remembered only while this is so. Keys that outlive the news of their rotation would seal what
-   * nobody can open later.
+   * From now on keys are remembered only while `isTrusted` is true. An old key used after a missed notice of its
+   * rotation would seal records that nobody can open later.
    */
-  rememberOnlyWhile(isTrusted: () => boolean): void;
-}
+  rememberOnlyWhile(isTrusted: () => boolean): void {
+    this.#isTrusted = isTrusted;
+  }
 
-/** Keeps the keys of the tenants that were used last. The bound holds memory, and how many keys lie open at once. */
-export function createKeyring({ custody, loadRows, entriesMax }: KeyringOptions): Keyring {
-  assert(Number.isInteger(entriesMax) && entriesMax > 0, 'a keyring has room for one tenant at least');
-  // A Map remembers the order of insertion, so its first entry is the one unused for longest.
-  const cached = new Map<string, TenantKeys>();
-  const loading = new Map<string, Promise<TenantKeys>>();
-  let isTrusted = () => true;
+  #orReload(tenantId: string, keys: TenantKeys, records: readonly Buffer[]): TenantKeys | Promise<TenantKeys> {
+    return holdsAll(keys, records) ? keys : this.#join(tenantId, this.#startLoad(tenantId));
+  }
 
-  async function loadKeys(tenantId: string): Promise<TenantKeys> {
-    const rows = await loadRows(tenantId);
+  #startLoad(tenantId: string): Promise<TenantKeys> {
+    const load = this.#loadKeys(tenantId);
+    this.#loading.set(tenantId, load);
+    return load;
+  }
+
+  async #join(tenantId: string, load: Promise<TenantKeys>): Promise<TenantKeys> {
+    // Evicted or overtaken meanwhile: what was read may be old, so it serves its callers and is not kept.
+    const isCurrent = () => this.#loading.get(tenantId) === load;
+    try {
+      const keys = await load;
+      if (isCurrent() && this.#isTrusted()) this.#remember(tenantId, keys);
+      return keys;
+    } finally {
+      if (isCurrent()) this.#loading.delete(tenantId);
+    }
+  }
+
+  #remember(tenantId: string, keys: TenantKeys): void {
+    this.#cached.delete(tenantId);
+    this.#cached.set(tenantId, keys);
+    if (this.#cached.size <= this.#entriesMax) return;
+    const [unusedLongest] = this.#cached.keys();
+    if (unusedLongest !== undefined) this.#cached.delete(unusedLongest);
+  }
+
+  async #loadKeys(tenantId: string): Promise<TenantKeys> {
+    const rows = await this.#loadRows(tenantId);
     if (rows.length === 0) throw new IntegrityError('A tenant has no keys.');
-    const ring = custody.ring();
+    const ring = this.#custody.ring();
     try {
       return openTenantKeys(ring, tenantId, rows);
     } catch (error) {
       if (!(error instanceof IntegrityError)) throw error;
-      // Wrapped anew meanwhile, it may be, by a root key that is in the key file and not yet in this process.
-      const fresh = await custody.reload();
+      // Perhaps rewrapped meanwhile by a root key that is in the key file and not yet in this process.
+      const fresh = await this.#custody.reload();
       if (fresh === ring) throw storageUnavailable(error);
       return openReloaded(fresh, tenantId, rows);
     }
   }
+}
 
-  function openReloaded(ring: ReturnType<Custody['ring']>, tenantId: string, rows: readonly TenantKeyRow[]) {
-    try {
-      return openTenantKeys(ring, tenantId, rows);
-    } catch (error) {
-      throw error instanceof IntegrityError ? storageUnavailable(error) : error;
-    }
+function openReloaded(ring: ReturnType<Custody['ring']>, tenantId: string, rows: readonly TenantKeyRow[]): TenantKeys {
+  try {
+    return openTenantKeys(ring, tenantId, rows);
+  } catch (error) {
+    throw error instanceof IntegrityError ? storageUnavailable(error) : error;
   }
-
-  function startLoad(tenantId: string): Promise<TenantKeys> {
-    const load = loadKeys(tenantId);
-    loading.set(tenantId, load);
-    return load;
-  }
-
-  async function join(tenantId: string, load: Promise<TenantKeys>): Promise<TenantKeys> {
-    // Evicted or overtaken meanwhile: what was read may be old, so it serves its callers and is not kept.
-    const isCurrent = () => loading.get(tenantId) === load;
-    try {
-      const keys = await load;
-      if (isCurrent() && isTrusted()) remember(tenantId, keys);
-      return keys;
-    } finally {
-      if (isCurrent()) loading.delete(tenantId);
-    }
-  }
-
-  function remember(tenantId: string, keys: TenantKeys): void {
-    cached.delete(tenantId);
-    cached.set(tenantId, keys);
-    if (cached.size <= entriesMax) return;
-    const [unusedLongest] = cached.keys();
-    if (unusedLongest !== undefined) cached.delete(unusedLongest);
-  }
-
-  function forTenant(tenantId: string): TenantKeys | Promise<TenantKeys> {
-    const keys = cached.get(tenantId);
-    if (keys === undefined || !isTrusted()) return join(tenantId, loading.get(tenantId) ?? startLoad(tenantId));
-    // Moving an entry to the young end costs, so it is done only once the keyring could overflow.
-    if (cached.size * 2 > entriesMax) remember(tenantId, keys);
-    return keys;
-  }
-
-  return {
-    forTenant,
-    forRecords(tenantId, records) {
-      const orReload = (keys: TenantKeys) => (holdsAll(keys, records) ? keys : join(tenantId, startLoad(tenantId)));
-      const keys = forTenant(tenantId);
-      return keys instanceof Promise ? keys.then(orReload) : orReload(keys);
-    },
-    evict(tenantId) {
-      cached.delete(tenantId);
-      loading.delete(tenantId);
-    },
-    clear() {
-      cached.clear();
-      loading.clear();
-    },
-    rememberOnlyWhile(isSo) {
-      isTrusted = isSo;
-    },
-  };
 }
 
 function holdsAll({ encryption }: TenantKeys, records: readonly Buffer[]): boolean {

@@ -25,7 +25,7 @@ export interface LoadedRootKey {
   readonly ring: RootKeyRing;
   /** The file it came from; undefined for a key by value, which only another start can change. */
   readonly file: string | undefined;
-  /** For the operator, at this start and at every later one until mended. */
+  /** For the operator, at every start until the cause is removed. */
   readonly warnings: readonly string[];
   readonly createdFile?: string;
 }

@@ -20,7 +20,7 @@ export interface RootKeyFile {
   readonly isOpenToOthers: boolean;
 }
 
-/** Gives undefined when there is no such file; every other fault is one the operator has to mend. */
+/** Gives undefined when there is no such file; every other fault is one the operator has to correct. */
 export async function readRootKeyFile(path: string): Promise<RootKeyFile | undefined> {
   try {
     // Not blocking, because a pipe in the place of the file would hold up the start for ever.
@@ -56,8 +56,8 @@ export async function createRootKeyFile(path: string): Promise<boolean> {
 }
 
 /**
- * Puts other keys into a key file that is there. Rename swaps the whole file at once, so whoever reads it, and whatever a
- * crash leaves, is the old ring or the new one. A link stays a link: the file it leads to is replaced.
+ * Puts other keys into a key file that is there. Rename swaps the whole file at once, so a reader, and a crash, see
+ * either the old ring or the new one. A symbolic link stays: the file it points to is replaced.
  */
 export async function replaceRootKeyFile(path: string, ring: RootKeyRing): Promise<void> {
   let temporary: string | undefined;

@@ -26,7 +26,7 @@ const KINDS = {
 } as const;
 
 /** The longest header there is: what a reader must have before it can start. */
-export const HEADER_BYTES_MAX = PREFIX_BYTES + PUBLIC_BYTES + WRAPPED_BYTES;
+export const SEALED_HEADER_BYTES_MAX = PREFIX_BYTES + PUBLIC_BYTES + WRAPPED_BYTES;
 
 export interface Header {
   readonly access: Access;

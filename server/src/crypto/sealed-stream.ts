@@ -3,7 +3,7 @@ import { createCipheriv, createDecipheriv, createHash, createSecretKey, hkdfSync
 import { assert } from '../kernel/assert.js';
 import { encodeParts } from './encode-parts.js';
 import { IntegrityError } from './integrity-error.js';
-import { FILE_KEY_BYTES, HEADER_BYTES_MAX, openHeader, readHeader, sealHeader } from './sealed-stream-header.js';
+import { FILE_KEY_BYTES, openHeader, readHeader, SEALED_HEADER_BYTES_MAX, sealHeader } from './sealed-stream-header.js';
 import type { StreamLock, StreamUnlock } from './sealed-stream-keys.js';
 import { withWiped } from './wiped.js';
 
@@ -117,7 +117,7 @@ export function openStream(unlock: StreamUnlock, context: readonly string[]): St
   return {
     async update(sealed) {
       waiting = Buffer.concat([waiting, sealed]);
-      if (key === undefined && waiting.length < HEADER_BYTES_MAX) return Buffer.alloc(0);
+      if (key === undefined && waiting.length < SEALED_HEADER_BYTES_MAX) return Buffer.alloc(0);
       key ??= await begin();
       const chunks: Buffer[] = [];
       try {

@@ -6,7 +6,7 @@ import { Secret } from '../kernel/secret.js';
 import { openRecord } from './aead.js';
 import { createCustody } from './custody.js';
 import { openField, sealField } from './envelope.js';
-import { createKeyring } from './keyring.js';
+import { Keyring } from './keyring.js';
 import { makeRootCheck, verifyRootCheck } from './root-check.js';
 import { generateRootKey, parseRootKey } from './root-key.js';
 import { loadRootKey } from './root-key-custody.js';
@@ -59,7 +59,7 @@ async function failureOf(act: () => unknown): Promise<unknown> {
 }
 
 test('printed or serialised in any way, an object that holds keys shows none of them', () => {
-  const keyring = createKeyring({ custody, entriesMax: 1, loadRows: async () => tenantRows });
+  const keyring = new Keyring({ custody, entriesMax: 1, loadRows: async () => tenantRows });
   for (const value of [
     rootKey,
     custody,
@@ -106,7 +106,7 @@ test('a failure of any function holds neither key nor plaintext, in its message,
     () => parseRootKey(text.replace(/.$/, 'x')),
     () => loadRootKey({ ...given, value: new Secret(`${text}x`) }),
     () => loadRootKey({ ...given, value: new Secret(text), file: '/nowhere' }),
-    () => createKeyring({ custody, entriesMax: 1, loadRows: async () => swapped }).forTenant('t'),
+    () => new Keyring({ custody, entriesMax: 1, loadRows: async () => swapped }).forTenant('t'),
   ];
   for (const act of acts) assertShowsNothing(await failureOf(act));
 });

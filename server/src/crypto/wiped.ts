@@ -1,4 +1,4 @@
-/** Uses bytes of ours and wipes them, whatever comes of it. Nothing of what they held may be given back as a view of them. */
+/** Uses bytes and wipes them afterwards, even on failure. The result must not be a view of these bytes. */
 export function withWiped<T>(bytes: Buffer, use: (bytes: Buffer) => T): T {
   try {
     return use(bytes);

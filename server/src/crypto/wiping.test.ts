@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { afterEach, beforeEach, test } from 'node:test';
 import { Secret } from '../kernel/secret.js';
 import type { Capture } from '../testing/captured-bytes.js';
-import { captureBytes, holds, unwiped } from '../testing/captured-bytes.js';
+import { captureBytes, holdsBytes, unwiped } from '../testing/captured-bytes.js';
 import { openForCredential, sealForCredential } from './credential-seal.js';
 import { openField, resealField, sealField } from './envelope.js';
 import { generateExchangeKey, parsePrivateExchangeKey, parsePublicExchangeKey } from './exchange-key.js';
@@ -54,7 +54,7 @@ test('what is hashed leaves no bytes behind, short or long', () => {
   for (const text of [MARK, MARK.repeat(200)]) {
     nothingIsLeftOf(() => macOf(tenantKeys.index, ['data', text]));
   }
-  assert.ok(holds(capture, 'hashed', MARK) && holds(capture, 'message of a keyed hash', MARK));
+  assert.ok(holdsBytes(capture, 'hashed', MARK) && holdsBytes(capture, 'message of a keyed hash', MARK));
 });
 
 test('sealing anew and sealing for a credential leave no key bytes behind, and the caller’s plaintext is its own', () => {
@@ -103,7 +103,7 @@ test('a stream that ends, or is abandoned, leaves nothing of what it sealed; wha
     assert.ok(opened.includes(MARK));
     opened.fill(0);
   }
-  assert.ok(holds(capture, 'plaintext to seal', MARK) && holds(capture, 'plaintext that was opened', MARK));
+  assert.ok(holdsBytes(capture, 'plaintext to seal', MARK) && holdsBytes(capture, 'plaintext that was opened', MARK));
   assert.deepEqual(unwiped(capture), []);
 
   const given = sealStream(await passphraseLock(new Secret('a passphrase'), { workFactor: 10 }), ['c']);
@@ -120,6 +120,6 @@ test('a stream that does not open leaves nothing of what opened before', async (
   sealed[150_000] = (sealed[150_000] ?? 0) ^ 1;
   const opener = openStream(identityUnlock(parsePrivateExchangeKey(privateText.reveal())), ['c']);
   await assert.rejects(opener.update(sealed), { name: 'IntegrityError' });
-  assert.ok(holds(capture, 'plaintext that was opened', MARK));
+  assert.ok(holdsBytes(capture, 'plaintext that was opened', MARK));
   assert.deepEqual(unwiped(capture), []);
 });

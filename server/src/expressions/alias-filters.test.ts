@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { evaluate, refused } from './expressions-fixture.js';
+import { evaluateText, refused } from './expressions-fixture.js';
 
 /** Random results differ from call to call, so the two ways are held against the same pattern. */
 function aliased(input: string | number, filter: string): readonly string[] {
-  const plain = evaluate(`{{ data | ${filter} }}`, input);
-  const liquid = evaluate(`{{ data["x"] | ${filter} }}`, { x: input });
+  const plain = evaluateText(`{{ data | ${filter} }}`, input);
+  const liquid = evaluateText(`{{ data["x"] | ${filter} }}`, { x: input });
   assert.ok(typeof plain === 'string' && typeof liquid === 'string');
   return [plain, liquid];
 }

@@ -3,10 +3,6 @@ const LONG_BIN_DIGITS = 8;
 const DIGITS_OF_LONG_BIN = 16;
 const LAST_DIGITS = 4;
 
-export function isDigit(code: number): boolean {
-  return code >= 0x30 && code <= 0x39;
-}
-
 /** What a separator is not: neither space nor dash. */
 export function isNoSeparator(code: number): boolean {
   return code !== 0x20 && code !== 0x2d;

@@ -7,15 +7,19 @@ import { createExpressions } from './expressions.js';
 const expressions = createExpressions();
 
 /** What a text gives with `data` (and more variables), each time with a budget of its own. */
-export function evaluate(text: string, data: Json = null, more: Readonly<Record<string, Json>> = {}): Json | undefined {
+export function evaluateText(
+  text: string,
+  data: Json = null,
+  more: Readonly<Record<string, Json>> = {},
+): Json | undefined {
   return expressions.evaluate(text, { data, ...more }, createBudget());
 }
 
 /** What a filter makes of an input, by the plain form and by Liquid, which must agree. */
 export function filtered(input: Json, filter: string): Json | undefined {
-  const plain = evaluate(`{{ data | ${filter} }}`, input);
+  const plain = evaluateText(`{{ data | ${filter} }}`, input);
   // Brackets make it a case for Liquid; the value is the same.
-  assert.deepEqual(evaluate(`{{ data["x"] | ${filter} }}`, { x: input }), plain);
+  assert.deepEqual(evaluateText(`{{ data["x"] | ${filter} }}`, { x: input }), plain);
   return plain;
 }
 
@@ -34,6 +38,6 @@ export function refusal(act: () => unknown): string {
 
 /** A filter that must refuse an input, in both ways. */
 export function refused(input: Json, filter: string): string {
-  refusal(() => evaluate(`{{ data["x"] | ${filter} }}`, { x: input }));
-  return refusal(() => evaluate(`{{ data | ${filter} }}`, input));
+  refusal(() => evaluateText(`{{ data["x"] | ${filter} }}`, { x: input }));
+  return refusal(() => evaluateText(`{{ data | ${filter} }}`, input));
 }

@@ -3,39 +3,42 @@ import { describe, it } from 'node:test';
 import type { Json } from '../kernel/json.js';
 import { createBudget } from './budget.js';
 import { createExpressions } from './expressions.js';
-import { evaluate, refusal } from './expressions-fixture.js';
+import { evaluateText, refusal } from './expressions-fixture.js';
 
 const DATA: Json = { number: '4111111111111111', n: 5, yes: true, none: null, list: [3, 1, 2], o: { k: 1 } };
 
 describe('an expression', () => {
   it('alone gives the value with its type', () => {
-    assert.equal(evaluate('{{ data.number }}', DATA), '4111111111111111');
-    assert.equal(evaluate('{{data.n}}', DATA), 5);
-    assert.equal(evaluate('{{ data.yes }}', DATA), true);
-    assert.equal(evaluate('{{ data.none }}', DATA), null);
-    assert.equal(evaluate('{{ nil }}', DATA), null);
-    assert.equal(evaluate('{{ data.absent }}', DATA), undefined);
-    assert.equal(evaluate('{{ absent.member }}', DATA), undefined);
-    assert.deepEqual(evaluate('{{ data.list }}', DATA), [3, 1, 2]);
-    assert.deepEqual(evaluate('{{ data }}', DATA), DATA);
-    assert.equal(evaluate('{{ data.list[1] }}', DATA), 1);
-    assert.equal(evaluate('{{ data.n | plus: 2 }}', DATA), 7);
-    assert.deepEqual(evaluate('{{ data.list | sort }}', DATA), [1, 2, 3]);
+    assert.equal(evaluateText('{{ data.number }}', DATA), '4111111111111111');
+    assert.equal(evaluateText('{{data.n}}', DATA), 5);
+    assert.equal(evaluateText('{{ data.yes }}', DATA), true);
+    assert.equal(evaluateText('{{ data.none }}', DATA), null);
+    assert.equal(evaluateText('{{ nil }}', DATA), null);
+    assert.equal(evaluateText('{{ data.absent }}', DATA), undefined);
+    assert.equal(evaluateText('{{ absent.member }}', DATA), undefined);
+    assert.deepEqual(evaluateText('{{ data.list }}', DATA), [3, 1, 2]);
+    assert.deepEqual(evaluateText('{{ data }}', DATA), DATA);
+    assert.equal(evaluateText('{{ data.list[1] }}', DATA), 1);
+    assert.equal(evaluateText('{{ data.n | plus: 2 }}', DATA), 7);
+    assert.deepEqual(evaluateText('{{ data.list | sort }}', DATA), [1, 2, 3]);
   });
 
   it('with anything around it makes text, objects and lists as JSON text', () => {
-    assert.equal(evaluate('{{ data.n }} ', DATA), '5 ');
-    assert.equal(evaluate('{{ data.n }}{{ data.yes }}', DATA), '5true');
-    assert.equal(evaluate('[{{ data.o }}{{ data.list }}{{ data.none }}{{ data.absent }}]', DATA), '[{"k":1}[3,1,2]]');
-    assert.equal(evaluate('{% if data.yes %}{{ data.n }}{% endif %}', DATA), '5');
-    assert.equal(evaluate(' {{- data.n -}} ', DATA), '5');
+    assert.equal(evaluateText('{{ data.n }} ', DATA), '5 ');
+    assert.equal(evaluateText('{{ data.n }}{{ data.yes }}', DATA), '5true');
+    assert.equal(
+      evaluateText('[{{ data.o }}{{ data.list }}{{ data.none }}{{ data.absent }}]', DATA),
+      '[{"k":1}[3,1,2]]',
+    );
+    assert.equal(evaluateText('{% if data.yes %}{{ data.n }}{% endif %}', DATA), '5');
+    assert.equal(evaluateText(' {{- data.n -}} ', DATA), '5');
   });
 
   it('is told from plain text, which stays as it is whatever its length', () => {
     const { isExpression } = createExpressions();
     for (const text of ['', 'plain', '{ data }', '}}', 'x'.repeat(5_000)]) {
       assert.equal(isExpression(text), false);
-      assert.equal(evaluate(text), text);
+      assert.equal(evaluateText(text), text);
     }
     for (const text of ['{{', '{%', 'a {{ b']) assert.equal(isExpression(text), true);
   });
@@ -61,7 +64,7 @@ describe('an expression', () => {
       '{% if data.list contains 3 and data.number contains "411" %}y{% endif %}': 'y',
       '{% if data.none == blank and data.list != empty %}y{% endif %}{{ data.list.size }}{{ data.list.first }}': 'y33',
     };
-    for (const [text, expected] of Object.entries(shown)) assert.equal(evaluate(text, DATA), expected, text);
+    for (const [text, expected] of Object.entries(shown)) assert.equal(evaluateText(text, DATA), expected, text);
   });
 
   it('has the standard filters of Liquid', () => {
@@ -110,7 +113,7 @@ describe('an expression', () => {
       ['data | concat: data | size', 6],
       ["data | slice: 1, 5 | last | json: '$.n'", 'B'],
     ];
-    for (const [text, expected] of values) assert.deepEqual(evaluate(`{{ ${text} }}`, items), expected, text);
+    for (const [text, expected] of values) assert.deepEqual(evaluateText(`{{ ${text} }}`, items), expected, text);
   });
 
   it('400 for what does not parse, with the place', () => {
@@ -124,9 +127,9 @@ describe('an expression', () => {
       '{{ }}',
       '{{ | x }}',
     ];
-    for (const text of wrong) refusal(() => evaluate(text, DATA));
+    for (const text of wrong) refusal(() => evaluateText(text, DATA));
     assert.match(
-      refusal(() => evaluate('abc {{ data | nope }}', DATA)),
+      refusal(() => evaluateText('abc {{ data | nope }}', DATA)),
       /line 1, column 5/,
     );
   });
@@ -134,10 +137,10 @@ describe('an expression', () => {
   it('400 for more than 400 characters, counted as a person would', () => {
     const at = (length: number, filler: string): string =>
       `{{ data.n }}${filler.repeat(length - '{{ data.n }}'.length)}`;
-    assert.equal(typeof evaluate(at(400, 'x'), DATA), 'string');
-    assert.equal(typeof evaluate(at(400, '😀'), DATA), 'string');
+    assert.equal(typeof evaluateText(at(400, 'x'), DATA), 'string');
+    assert.equal(typeof evaluateText(at(400, '😀'), DATA), 'string');
     assert.match(
-      refusal(() => evaluate(at(401, 'x'), DATA)),
+      refusal(() => evaluateText(at(401, 'x'), DATA)),
       /400 characters/,
     );
   });
@@ -148,12 +151,12 @@ describe('an expression', () => {
     for (const filter of failing) {
       const data = filter === 'url_decode' ? `%${secret}` : secret;
       try {
-        evaluate(`{{ data | ${filter} }}`, data);
+        evaluateText(`{{ data | ${filter} }}`, data);
       } catch (error) {
         assert.ok(error instanceof Error && !String(error.stack).includes(secret), filter);
       }
     }
-    refusal(() => evaluate('{{ data | url_decode }}', `%${secret}`));
+    refusal(() => evaluateText('{{ data | url_decode }}', `%${secret}`));
   });
 
   it('leaves what it was given as it was', () => {

@@ -1,20 +1,13 @@
-import type { Template } from 'liquidjs';
-import type { AppError } from '../kernel/errors.js';
 import type { Json } from '../kernel/json.js';
-import { codePointLength } from '../kernel/text.js';
 import type { Budget } from './budget.js';
-import { faultOf, invalidExpression, parseFaultOf } from './faults.js';
-import { createEngine } from './liquid-engine.js';
-import { createLru } from './lru.js';
+import type { Variables } from './compiler.js';
+import { createCompiler } from './compiler.js';
+import { faultOf, invalidExpression } from './faults.js';
 import { walkMask } from './mask.js';
-import type { PlainForm } from './plain-form.js';
-import { evaluatePlainForm, parsePlainForm } from './plain-form.js';
 import { jsonBytes, utf8Bytes } from './sizes.js';
 import type { Part, TokenReference } from './token-template.js';
 import { parseTokenTemplate, referencesOf } from './token-template.js';
 import { textOf } from './values.js';
-
-export type Variables = Readonly<Record<string, Json>>;
 
 /** A token as `{{ token: <id> }}` shows it; `{{ <id> }}` is its data. */
 export interface TokenView {
@@ -38,51 +31,11 @@ export interface Expressions {
   evaluateWithTokens(text: string, tokens: ReadonlyMap<string, TokenView>, budget: Budget): Json | undefined;
 }
 
-type Compiled =
-  | { readonly kind: 'plain'; readonly form: PlainForm }
-  | { readonly kind: 'liquid'; readonly templates: readonly Template[] }
-  | { readonly kind: 'failed'; readonly fault: AppError };
-
-const EXPRESSION_CHARACTERS_MAX = 400;
-const COMPILED_ENTRIES_MAX = 1_000;
-/** Paid once in a request for a text, compiled before or not: a refusal must not hang on what other requests did. */
-const PLAIN_PARSE_UNITS = 500;
-const LIQUID_PARSE_UNITS = 2_000;
-const LIQUID_CHARACTER_UNITS = 60;
-/** Paid at every evaluation that enters Liquid. */
-const LIQUID_UNITS = 1_500;
 /** In text without tags every output is a template of its own, and all of them call their token by this name. */
 const TOKEN_VARIABLE = 'token';
 
 export function createExpressions(): Expressions {
-  const engine = createEngine();
-  const compiled = createLru<Compiled>(COMPILED_ENTRIES_MAX);
-
-  function valueIn(text: string, variables: Variables, budget: Budget): unknown {
-    if (text.length > EXPRESSION_CHARACTERS_MAX && codePointLength(text) > EXPRESSION_CHARACTERS_MAX) {
-      throw invalidExpression(`An expression has at most ${EXPRESSION_CHARACTERS_MAX} characters.`);
-    }
-    const isNew = budget.isNew(text);
-    if (isNew) budget.spend(PLAIN_PARSE_UNITS + text.length);
-    const known = compiled.get(text);
-    const form = known === undefined ? parsePlainForm(text) : known.kind === 'plain' ? known.form : undefined;
-    if (form !== undefined) {
-      if (known === undefined) compiled.set(text, { kind: 'plain', form });
-      return evaluatePlainForm(form, variables, budget);
-    }
-    budget.spend(LIQUID_UNITS + (isNew ? LIQUID_PARSE_UNITS + text.length * LIQUID_CHARACTER_UNITS : 0));
-    const template = known ?? compiled.set(text, compile(text));
-    if (template.kind === 'liquid') return engine.render(template.templates, variables, budget);
-    throw template.kind === 'failed' ? template.fault : invalidExpression('The expression does not parse.');
-  }
-
-  function compile(text: string): Compiled {
-    try {
-      return { kind: 'liquid', templates: engine.parse(text) };
-    } catch (error) {
-      return { kind: 'failed', fault: parseFaultOf(error) };
-    }
-  }
+  const { valueIn } = createCompiler();
 
   function evaluate(text: string, variables: Variables, budget: Budget): Json | undefined {
     if (!isExpression(text)) return text;

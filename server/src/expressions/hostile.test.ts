@@ -4,7 +4,7 @@ import { AppError } from '../kernel/errors.js';
 import type { Json } from '../kernel/json.js';
 import { createBudget } from './budget.js';
 import { createExpressions } from './expressions.js';
-import { evaluate, refusal } from './expressions-fixture.js';
+import { evaluateText, refusal } from './expressions-fixture.js';
 
 const MEBIBYTE = 1_048_576;
 const TEXT = 'a'.repeat(MEBIBYTE);
@@ -155,21 +155,21 @@ describe('a hostile expression', () => {
 
   it('400 for tags that load files, also inside other tags', () => {
     for (const tag of ["include '/etc/passwd'", "render 'x'", "layout 'x'", 'block a']) {
-      refusal(() => evaluate(`{% ${tag} %}`));
-      refusal(() => evaluate(`{% if false %}{% ${tag} %}{% endif %}`));
-      refusal(() => evaluate(`{% liquid ${tag} %}`));
+      refusal(() => evaluateText(`{% ${tag} %}`));
+      refusal(() => evaluateText(`{% if false %}{% ${tag} %}{% endif %}`));
+      refusal(() => evaluateText(`{% liquid ${tag} %}`));
     }
   });
 
   it('400 for filters that are random, evaluate text, nest lists or know the time', () => {
     const filters = ['sample', "where_exp: 'x', 'x'", "find_exp: 'x', 'x'", "group_by_exp: 'x', 'x'", 'push: data'];
     for (const filter of [...filters, 'unshift: data', 'date_to_string', 'inspect', 'jsonify', 'raw']) {
-      refusal(() => evaluate(`{{ data | ${filter} }}`, [1]));
+      refusal(() => evaluateText(`{{ data | ${filter} }}`, [1]));
     }
     for (const word of ['now', 'today']) {
-      refusal(() => evaluate(`{{ '${word}' | date: '%s' }}`));
-      refusal(() => evaluate("{{ data | date: '%s' }}", word));
-      refusal(() => evaluate("{{ data | date: '%s' }}", [word]));
+      refusal(() => evaluateText(`{{ '${word}' | date: '%s' }}`));
+      refusal(() => evaluateText("{{ data | date: '%s' }}", word));
+      refusal(() => evaluateText("{{ data | date: '%s' }}", [word]));
     }
   });
 
@@ -186,29 +186,29 @@ describe('a hostile expression', () => {
     for (const name of names) {
       for (const holder of ['data', 'data.list', 'data.text', 'data.n']) {
         const data = { list: [1], text: 'x', n: 1 };
-        assert.equal(evaluate(`{{ ${holder}.${name} }}`, data), undefined, name);
-        assert.equal(evaluate(`{{ ${holder}["${name}"] }}`, data), undefined, name);
-        assert.equal(evaluate(`{{ ${holder} | map: "${name}" | first }}`, data) ?? null, null, name);
+        assert.equal(evaluateText(`{{ ${holder}.${name} }}`, data), undefined, name);
+        assert.equal(evaluateText(`{{ ${holder}["${name}"] }}`, data), undefined, name);
+        assert.equal(evaluateText(`{{ ${holder} | map: "${name}" | first }}`, data) ?? null, null, name);
       }
-      assert.equal(evaluate(`{{ ${name} }}`), undefined, name);
+      assert.equal(evaluateText(`{{ ${name} }}`), undefined, name);
       const loop = `{% for i in (1..2) %}{{ forloop.${name} }}{{ forloop["${name}"] }}{{ forloop.next }}{% endfor %}`;
-      assert.equal(evaluate(loop), '', name);
+      assert.equal(evaluateText(loop), '', name);
     }
-    evaluate('{% assign __proto__ = data %}{% capture constructor %}x{% endcapture %}{% increment __proto__ %}', {
+    evaluateText('{% assign __proto__ = data %}{% capture constructor %}x{% endcapture %}{% increment __proto__ %}', {
       a: 1,
     });
-    evaluate(
+    evaluateText(
       '{% for i in data __proto__: data %}{% endfor %}{% tablerow i in data __proto__: data %}{% endtablerow %}',
       [1],
     );
     assert.equal(Object.hasOwn(Object.prototype, 'a'), false);
-    assert.equal(evaluate('{{ data.__proto__.x }}', JSON.parse('{"__proto__":{"x":1}}')), 1);
+    assert.equal(evaluateText('{{ data.__proto__.x }}', JSON.parse('{"__proto__":{"x":1}}')), 1);
   });
 
   it('does not have data read as a template or a path of the library', () => {
     const data = { text: '{{ data.secret }}{% include "x" %}', secret: 's' };
-    assert.equal(evaluate('{{ data.text }}', data), data.text);
-    assert.equal(evaluate('{{ data.text }}!', data), `${data.text}!`);
-    assert.equal(evaluate('{% assign x = data.text %}{{ x | append: "" }}', data), data.text);
+    assert.equal(evaluateText('{{ data.text }}', data), data.text);
+    assert.equal(evaluateText('{{ data.text }}!', data), `${data.text}!`);
+    assert.equal(evaluateText('{% assign x = data.text %}{{ x | append: "" }}', data), data.text);
   });
 });

@@ -1,6 +1,6 @@
 import type { Budget } from './budget.js';
 import { invalidExpression } from './faults.js';
-import type { Comparison, Operand, Query, Segment, Selector, Test } from './json-path.js';
+import type { Comparison, JsonPathQuery, Operand, Segment, Selector, Test } from './json-path.js';
 
 const VISIT_UNITS = 30;
 const MEMBER_UNITS = 80;
@@ -116,7 +116,7 @@ function holds(on: Walk, test: Test, current: unknown): boolean {
   }
 }
 
-function runQuery(on: Walk, query: Query, current: unknown, visit: Visit): boolean {
+function runQuery(on: Walk, query: JsonPathQuery, current: unknown, visit: Visit): boolean {
   return walk(on, query.isFromRoot ? on.root : current, query.segments, 0, visit);
 }
 

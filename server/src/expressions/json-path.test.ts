@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Json } from '../kernel/json.js';
 import { createBudget } from './budget.js';
-import { evaluate, filtered, refusal } from './expressions-fixture.js';
+import { evaluateText, filtered, refusal } from './expressions-fixture.js';
 import { parseJsonPath } from './json-path.js';
 import { findOne } from './json-path-walk.js';
 
@@ -131,6 +131,6 @@ describe('JSONPath', () => {
   it('is the filter json, which needs a path', () => {
     assert.equal(filtered(STORE, "json: '$.a[?(@.p < 6)].p'"), 5);
     assert.deepEqual(filtered(STORE, "json: '$.nested.deep'"), { id: 'one' });
-    assert.equal(evaluate('{{ data | json: metadata.path }}', STORE, { metadata: { path: '$.min' } }), 20);
+    assert.equal(evaluateText('{{ data | json: metadata.path }}', STORE, { metadata: { path: '$.min' } }), 20);
   });
 });

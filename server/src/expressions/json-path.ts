@@ -23,13 +23,13 @@ export type Selector =
 export type Test =
   | { readonly kind: 'or' | 'and'; readonly left: Test; readonly right: Test }
   | { readonly kind: 'not'; readonly test: Test }
-  | { readonly kind: 'exists'; readonly query: Query }
+  | { readonly kind: 'exists'; readonly query: JsonPathQuery }
   | { readonly kind: 'compare'; readonly operator: Comparison; readonly left: Operand; readonly right: Operand };
 
 export type Comparison = '==' | '!=' | '<' | '<=' | '>' | '>=';
-export type Operand = { readonly literal: string | number | boolean | null } | { readonly query: Query };
+export type Operand = { readonly literal: string | number | boolean | null } | { readonly query: JsonPathQuery };
 
-export interface Query {
+export interface JsonPathQuery {
   /** True for `$`, false for `@`. */
   readonly isFromRoot: boolean;
   readonly segments: readonly Segment[];
@@ -145,7 +145,7 @@ function parseOperand(reader: Reader): Operand {
   throw reader.fault();
 }
 
-function parseQuery(reader: Reader, isFromRoot: boolean): Query {
+function parseQuery(reader: Reader, isFromRoot: boolean): JsonPathQuery {
   return { isFromRoot, segments: reader.nested(() => parseSegments(reader)) };
 }
 

@@ -1,7 +1,8 @@
+import { isDigit } from '../kernel/json-numbers.js';
 import type { Arguments } from './arguments.js';
 import { characterAt, countAt, flagAt, textAt } from './arguments.js';
 import type { Budget } from './budget.js';
-import { cardEnds, isDigit } from './card-ends.js';
+import { cardEnds } from './card-ends.js';
 import { endOfFirst, startOfLast } from './code-points.js';
 import { invalidExpression } from './faults.js';
 import { scalarText } from './values.js';

@@ -7,12 +7,12 @@ import { spendOnMatches, spendOnSearch } from './search-cost.js';
 import { textOf } from './values.js';
 
 /** A filter as Liquid calls it, with the plain values of its input and arguments. */
-export type StandardFilter = (call: Call, input: unknown, args: readonly unknown[], budget: Budget) => unknown;
+export type StandardFilter = (call: FilterCall, input: unknown, args: readonly unknown[], budget: Budget) => unknown;
 
 /** What the library's filters expect as `this`. */
-export type Call = ThisParameterType<Extract<FilterImplOptions, (...args: never) => unknown>>;
+export type FilterCall = ThisParameterType<Extract<FilterImplOptions, (...args: never) => unknown>>;
 
-type LibraryFilter = (this: Call, input: unknown, ...args: readonly unknown[]) => unknown;
+type LibraryFilter = (this: FilterCall, input: unknown, ...args: readonly unknown[]) => unknown;
 
 const NUMBER_UNITS = 40;
 const DATE_UNITS = 2_000;

@@ -1,8 +1,8 @@
 import Type from 'typebox';
-import { buildOpenApi } from './openapi.js';
-import type { RouteRecord } from './route.js';
-import { defineRoute, Rendered } from './route.js';
-import { named } from './schema.js';
+import { buildOpenApi } from './openapi/openapi.js';
+import type { RouteRecord } from './routes/route.js';
+import { defineRoute, Rendered } from './routes/route.js';
+import { named } from './routes/schema.js';
 
 export interface OperatorOptions {
   readonly version: string;
@@ -14,7 +14,14 @@ const Status = named('Status', { status: Type.String({ examples: ['ok'] }) });
 
 /** Health and documents: no key, no tenant data. */
 export function operatorRoutes(options: OperatorOptions, tenantRoutes: readonly RouteRecord[]): RouteRecord[] {
-  const base = { method: 'GET', permission: 'public', limits: [], tag: 'Operation', status: 200 } as const;
+  const base = {
+    method: 'GET',
+    permission: 'public',
+    admits: 'anyone',
+    limits: [],
+    tag: 'Operation',
+    status: 200,
+  } as const;
   let document: Rendered | undefined;
   const routes: RouteRecord[] = [
     defineRoute({

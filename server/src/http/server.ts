@@ -1,31 +1,36 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import { AppError } from '../kernel/errors.js';
 import type { Verdict } from '../limits/rate-counter.js';
 import { ALLOWED } from '../limits/rate-counter.js';
-import { createBodyWaits } from './body-waits.js';
-import { docsRunners } from './docs-page.js';
-import type { GateOptions } from './gate.js';
-import { createGate } from './gate.js';
-import { homeRunner } from './home.js';
-import type { HttpListener } from './listener.js';
-import { createListener } from './listener.js';
-import { createPipelines } from './pipeline.js';
-import { createPlaces } from './places.js';
-import { isPreflight } from './preflight.js';
-import type { PrepareOptions, RouteRunner } from './prepare-route.js';
-import { prepareRoute } from './prepare-route.js';
-import { isProbe } from './probe-paths.js';
-import type { Exchange, OnAnswered } from './respond.js';
-import { createResponder } from './respond.js';
-import type { RouteRecord } from './route.js';
-import { createRouter } from './router.js';
-import { readTarget } from './target.js';
-import { answerUnrouted } from './unrouted.js';
-import { createUnsentAnswers } from './unsent-answers.js';
+import { docsPages } from './openapi/docs-page.js';
+import type { AnyRoute } from './routes/any-route.js';
+import { homePage } from './routes/home.js';
+import { jsonRunner } from './routes/json-runner.js';
+import { pageRunner } from './routes/page-runner.js';
+import type { Found, Routing } from './routes/routing.js';
+import { createRouting, prepare, targetOf } from './routes/routing.js';
+import type { RouteRunner, RunnerOptions } from './routes/runner.js';
+import { streamRunner } from './routes/stream-runner.js';
+import { answerUnrouted } from './routes/unrouted.js';
+import type { RequestContext } from './transport/context.js';
+import type { GateOptions } from './transport/gate.js';
+import { createGate } from './transport/gate.js';
+import type { HttpListener } from './transport/listener.js';
+import { createListener } from './transport/listener.js';
+import type { Load } from './transport/load.js';
+import { createLoad } from './transport/load.js';
+import { isPreflight } from './transport/preflight.js';
+import { isProbe } from './transport/probe-paths.js';
+import type { Exchange, Responder } from './transport/respond.js';
+import type { Target } from './transport/target.js';
+import { readTarget } from './transport/target.js';
+import type { OnAnswered } from './transport/write-answer.js';
 
-export interface HttpServerOptions extends GateOptions, Omit<PrepareOptions, 'bodies'> {
-  readonly routes: readonly RouteRecord[];
+export interface HttpServerOptions extends GateOptions, Omit<RunnerOptions, 'bodies' | 'streams' | 'stopping'> {
+  readonly routes: readonly AnyRoute[];
   readonly onAnswered: OnAnswered;
+  /** How long an idle connection stays open; 72 unless told. */
+  readonly keepAliveSeconds?: number;
 }
 
 export interface HttpServer extends HttpListener {
@@ -33,118 +38,131 @@ export interface HttpServer extends HttpListener {
   readonly bodiesWaiting: () => number;
 }
 
-const BODIES_PER_SLOT = 4;
 /** How much of all places one client may hold with answers it does not read. */
 const UNSENT_SHARE_MAX = 0.5;
 const READINESS_ROUTE = 'GET /readyz';
 
 /**
  * The way of a request:
- *   gate           trace id, client address, rate limits, in-flight bound, hostile requests
- *   router         unknown path, wrong method, OPTIONS
- *   prepare-route  authenticate, authorize, replay under an idempotency key, read and check the input, handle, audit a
- *                  read, serialise
- *   respond        the one way out, problems included
+ *   routing   its route, and by the record what it counts in and who may read the answer
+ *   gate      trace id, client address, rate limits, in-flight bound, hostile requests
+ *   unrouted  unknown path, wrong method, OPTIONS
+ *   runner    by the kind of its route. json: authenticate, authorize, replay under an idempotency key, read and check the
+ *             input, handle, audit a read, serialise. stream: authenticate, authorize, pieces in and out. page: a file
+ *   respond   the one way out, problems included
  */
 export function createHttpServer(options: HttpServerOptions): HttpServer {
+  const stopping = new AbortController();
+  const load = createLoad(options, stopping.signal);
+  const { bodies, streams, respond } = load;
+  const runnerOptions = { ...options, bodies, streams, stopping: stopping.signal };
+  const routing = createRouting(
+    [...options.routes, homePage(), ...docsPages()].map((route) => ({
+      route,
+      prepared: prepare(route, runnerOf(route, runnerOptions, respond)),
+    })),
+  );
+  const { keepAliveSeconds } = options;
+  const listener = createListener({
+    receive: createReceive(options, routing, load),
+    look: load.unsent.look,
+    ...(keepAliveSeconds && { keepAliveSeconds }),
+  });
+  return {
+    listen: listener.listen,
+    close() {
+      stopping.abort();
+      return listener.close();
+    },
+    inFlight: load.places.taken,
+    bodiesWaiting: bodies.waiting,
+  };
+}
+
+function createReceive(options: HttpServerOptions, routing: Routing, load: Load): RequestListener {
+  const { places, unsent, pipelines, respond } = load;
   const gate = createGate(options);
-  const places = createPlaces({ max: options.inFlightMax });
-  // A request has its place until its answer has left: what a client does not read is memory too.
-  const unsent = createUnsentAnswers({
-    clock: options.clock,
-    onOut: ({ context }) => {
-      places.leave(context);
-      const { held } = context;
-      context.held = undefined;
-      for (const release of held ?? []) release();
-    },
-    onAside: ({ context }) => places.leave(context),
-  });
-  const pipelines = createPipelines();
-  const respond = createResponder({
-    clock: options.clock,
-    onAnswered(exchange, status) {
-      options.onAnswered(exchange, status);
-      pipelines.leave(exchange.request.socket);
-    },
-    onWritten: unsent.follow,
-    isClosing: () => listener.isClosing(),
-  });
-  const bodies = createBodyWaits({
-    waitingMax: options.inFlightMax * BODIES_PER_SLOT,
-    // Waiting for a slow client is no work: its place is free for others meanwhile.
-    onWait: places.leave,
-    onArrived: places.takeAgain,
-  });
-  const route = createRouter<RouteRunner>([
-    ...options.routes.map((record) => ({ ...record, target: prepareRoute(record, { ...options, bodies }, respond) })),
-    homeRunner(respond),
-    ...docsRunners(respond),
-  ]);
+  const fail = createFail(options, respond);
 
-  function receive(request: IncomingMessage, response: ServerResponse): void {
-    if (pipelines.enter(request, () => begin(request, response))) return;
-    respond.overloaded(enterPlace(request, response));
-  }
-
-  function enterPlace(request: IncomingMessage, response: ServerResponse): Exchange {
-    const exchange: Exchange = { request, response, context: gate.identify(request) };
-    places.enter(exchange.context);
+  function open(request: IncomingMessage, response: ServerResponse): Exchange {
+    const exchange: Exchange = { request, response, context: gate.contextOf(request) };
+    places.take(exchange.context);
     return exchange;
   }
 
   function begin(request: IncomingMessage, response: ServerResponse): void {
     // What Node had read of a connection before we closed it.
     if (request.socket.destroyed) return;
-    const exchange = enterPlace(request, response);
-    const { pathname, rawQuery } = readTarget(request);
-    const verdict = gate.count(request, exchange.context, pathname);
-    if (verdict instanceof Promise) void verdict.then((known) => enter(exchange, known, pathname, rawQuery));
-    else enter(exchange, verdict, pathname, rawQuery);
+    const exchange = open(request, response);
+    const target = readTarget(request);
+    const found = routing.find(target.pathname);
+    const { context } = exchange;
+    context.isCrossOrigin = routing.isCrossOrigin(request.method, target.pathname, found);
+    const verdict = gate.count(context, routing.limitsOf(request, context, target.pathname, found));
+    if (verdict instanceof Promise) void verdict.then((known) => proceed(exchange, known, target, found));
+    else proceed(exchange, verdict, target, found);
   }
 
-  function enter(exchange: Exchange, verdict: Verdict, pathname: string, rawQuery: string): void {
+  function proceed(exchange: Exchange, verdict: Verdict, { pathname, rawQuery }: Target, found: Found): void {
+    const { request, context } = exchange;
     try {
       // A browser that is refused here would tell its page nothing but that something failed.
-      const judged = isPreflight(exchange.request) ? ALLOWED : verdict;
-      if (judged.isAllowed && isTooMuch(exchange) && !isProbe(pathname)) {
+      const judged = isPreflight(request) ? ALLOWED : verdict;
+      if (judged.isAllowed && isTooMuch(context) && !isProbe(pathname)) {
         respond.overloaded(exchange);
         return;
       }
-      gate.admit(exchange.request, exchange.context, judged);
-      const running = run(exchange, pathname, rawQuery);
+      gate.check(request, context, judged);
+      if (found instanceof AppError) throw found;
+      const target = targetOf(found, request.method ?? 'GET');
+      if (found === undefined || target === undefined) {
+        answerUnrouted(exchange, pathname, found?.byMethod.keys() ?? [], respond);
+        return;
+      }
+      const running = target.run(exchange, rawQuery, found.params);
       if (running) running.catch((error: unknown) => fail(exchange, error));
     } catch (error) {
       fail(exchange, error);
     }
   }
 
-  /** Also for a client that reads none of its answers: it must not use up the places of all others. */
-  function isTooMuch({ context }: Exchange): boolean {
-    return gate.isFull(places.taken()) || unsent.countOf(context.limitKey) > options.inFlightMax * UNSENT_SHARE_MAX;
-  }
+  // Also for a client that reads none of its answers: it must not use up the places of all others.
+  const isTooMuch = ({ limitKey }: RequestContext): boolean =>
+    gate.isFull(places.taken()) || unsent.countOf(limitKey) > options.inFlightMax * UNSENT_SHARE_MAX;
 
-  function run(exchange: Exchange, pathname: string, rawQuery: string): void | Promise<void> {
-    const match = route(pathname);
-    const method = exchange.request.method ?? 'GET';
-    const runner = match?.byMethod.get(method === 'HEAD' ? 'GET' : method);
-    if (match && runner) return runner(exchange, rawQuery, match.params);
-    answerUnrouted(exchange, pathname, match?.byMethod.keys() ?? [], respond);
-  }
+  return (request, response) => {
+    if (pipelines.startNow(request)) return begin(request, response);
+    if (pipelines.wait(request, () => begin(request, response))) return;
+    const exchange = open(request, response);
+    const { pathname } = readTarget(request);
+    exchange.context.isCrossOrigin = routing.isCrossOrigin(request.method, pathname, routing.find(pathname));
+    respond.overloaded(exchange);
+  };
+}
 
-  function fail(exchange: Exchange, error: unknown): void {
-    if (isOurFault(error, exchange.context.route)) options.onFault(error, exchange.context.traceId);
+/** Answers a request that went wrong. */
+function createFail({ onFault, onAnswered }: HttpServerOptions, respond: Responder) {
+  return (exchange: Exchange, error: unknown): void => {
+    if (isOurFault(error, exchange.context.route)) onFault(error, exchange.context.traceId);
     const { response } = exchange;
     // An answer that is out cannot be taken back; of one that is half out the client must see that it broke off.
     if (!response.headersSent) respond.problem(exchange, error);
     else if (!response.writableEnded) {
-      options.onAnswered(exchange, response.statusCode);
+      onAnswered(exchange, response.statusCode);
       response.destroy();
     }
-  }
+  };
+}
 
-  const listener = createListener(options.clock, receive, unsent.look);
-  return { ...listener, inFlight: places.taken, bodiesWaiting: bodies.waiting };
+function runnerOf(route: AnyRoute, options: RunnerOptions, respond: Responder): RouteRunner {
+  switch (route.kind) {
+    case 'json':
+      return jsonRunner(route, options, respond);
+    case 'stream':
+      return streamRunner(route, options, respond);
+    case 'page':
+      return pageRunner(route, respond);
+  }
 }
 
 /**

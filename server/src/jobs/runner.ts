@@ -10,7 +10,7 @@ export interface Job {
   readonly step: (lead: Lead) => Promise<number>;
 }
 
-/** What whoever leads a step is told. */
+/** What a step gets from the runner. */
 export interface Lead {
   /** The time as the database has it. */
   readonly databaseMs: number;
@@ -27,7 +27,7 @@ export interface JobRunner {
 }
 
 /** Which of several equal processes this is, from 1, and how many there are. */
-export interface Turn {
+export interface JobSlot {
   readonly slot: number;
   readonly of: number;
 }
@@ -37,7 +37,7 @@ export interface JobRunnerOptions {
   readonly jobs: readonly Job[];
   readonly onFault: (name: string, error: unknown) => void;
   readonly clock: Clock;
-  readonly turn?: Turn | undefined;
+  readonly turn?: JobSlot | undefined;
   /** After this a lead ends although its step has not. */
   readonly leadMaxMs?: number;
 }
@@ -55,82 +55,109 @@ const TRY_LEAD = statement<{ is_leader: boolean; database_ms: number }>(
  * its connection up, which by default is hours.
  */
 const LEAD_MAX_MS = 600_000;
+const ALONE: JobSlot = { slot: 1, of: 1 };
 
 /**
  * Runs every job in a loop of its own. The leader's lock lives in a transaction around each step, so it ends with the
  * process that held it, and works through a proxy that pools transactions.
  */
 export function startJobs(options: JobRunnerOptions): JobRunner {
-  const { turn = { slot: 1, of: 1 }, leadMaxMs = LEAD_MAX_MS } = options;
-  let isClosed = false;
-  const wakers = new Map<string, () => void>();
-  /** Jobs that were woken while at work: their step may have looked too early. */
-  const woken = new Set<string>();
-  const totals = new Map(options.jobs.map(({ name }) => [name, 0]));
-  const failures = new Map(options.jobs.map(({ name }) => [name, 0]));
+  const inTurn = createKeyedLock();
+  const loops = new Map(options.jobs.map((job) => [job.name, new JobLoop(job, options, inTurn)]));
+  const running = [...loops.values()].map((loop) => loop.run());
+  const figures = (of: (loop: JobLoop) => number) => new Map([...loops].map(([name, loop]) => [name, of(loop)]));
+  return {
+    wake: (name) => loops.get(name)?.wake(),
+    async close() {
+      for (const loop of loops.values()) loop.close();
+      await Promise.all(running);
+    },
+    done: (name) => loops.get(name)?.done ?? 0,
+    totals: () => ({ done: figures(({ done }) => done), failed: figures(({ failed }) => failed) }),
+  };
+}
 
-  function rest(job: Job): Promise<void> {
-    return new Promise((resolve) => {
-      const timer = setTimeout(resolve, restUntilTurn(job.restMs, options.clock.nowMs(), turn));
-      timer.unref();
-      wakers.set(job.name, () => {
-        clearTimeout(timer);
-        resolve();
-      });
-    });
+class JobLoop {
+  /** How much it did and how often a step failed. */
+  done = 0;
+  failed = 0;
+  readonly #job: Job;
+  readonly #options: JobRunnerOptions;
+  readonly #inTurn: KeyedLock;
+  #isClosed = false;
+  /** Woken while at work: the step may have looked too early. */
+  #isWoken = false;
+  #endRest = (): void => {};
+
+  constructor(job: Job, options: JobRunnerOptions, inTurn: KeyedLock) {
+    this.#job = job;
+    this.#options = options;
+    this.#inTurn = inTurn;
   }
 
-  /** A lead holds a connection while its step needs another: several at once could hold all there are. */
-  let lastTurn: Promise<unknown> = Promise.resolve();
-  function inTurn(act: () => Promise<number>): Promise<number> {
-    const turn = lastTurn.then(act);
-    lastTurn = turn.catch(() => {});
-    return turn;
-  }
-
-  async function leadOneStep(job: Job): Promise<number> {
-    return options.database.system(async (tx) => {
-      const [row] = await tx.run(TRY_LEAD, [job.name, String(leadMaxMs)]);
-      return row?.is_leader ? job.step({ databaseMs: row.database_ms }) : 0;
-    });
-  }
-
-  async function loop(job: Job): Promise<void> {
-    while (!isClosed) {
+  async run(): Promise<void> {
+    while (!this.#isClosed) {
       let done = 0;
-      woken.delete(job.name);
+      this.#isWoken = false;
       try {
-        done = await inTurn(async () => (isClosed ? 0 : leadOneStep(job)));
-        totals.set(job.name, (totals.get(job.name) ?? 0) + done);
+        done = await this.#inTurn(async () => (this.#isClosed ? 0 : this.#leadOneStep()));
+        this.done += done;
       } catch (error) {
-        failures.set(job.name, (failures.get(job.name) ?? 0) + 1);
-        options.onFault(job.name, error);
+        this.failed += 1;
+        this.#options.onFault(this.#job.name, error);
       }
-      if (done === 0 && !isClosed && !woken.has(job.name)) await rest(job);
+      if (done === 0 && !this.#isClosed && !this.#isWoken) await this.#rest();
     }
   }
 
-  const loops = options.jobs.map(loop);
-  return {
-    wake(name) {
-      woken.add(name);
-      wakers.get(name)?.();
-    },
-    async close() {
-      isClosed = true;
-      for (const wake of wakers.values()) wake();
-      await Promise.all(loops);
-    },
-    done: (name) => totals.get(name) ?? 0,
-    totals: () => ({ done: totals, failed: failures }),
+  wake(): void {
+    this.#isWoken = true;
+    this.#endRest();
+  }
+
+  close(): void {
+    this.#isClosed = true;
+    this.#endRest();
+  }
+
+  async #leadOneStep(): Promise<number> {
+    const { database, leadMaxMs = LEAD_MAX_MS } = this.#options;
+    return database.system(async (tx) => {
+      const [row] = await tx.run(TRY_LEAD, [this.#job.name, String(leadMaxMs)]);
+      return row?.is_leader ? this.#job.step({ databaseMs: row.database_ms }) : 0;
+    });
+  }
+
+  #rest(): Promise<void> {
+    const { clock, turn = ALONE } = this.#options;
+    return new Promise((resolve) => {
+      const timer = setTimeout(resolve, restUntilTurn(this.#job.restMs, clock.nowMs(), turn));
+      timer.unref();
+      this.#endRest = () => {
+        clearTimeout(timer);
+        resolve();
+      };
+    });
+  }
+}
+
+type KeyedLock = (act: () => Promise<number>) => Promise<number>;
+
+/** A leader holds a connection while its step needs another: several leaders at once could hold all connections. */
+function createKeyedLock(): KeyedLock {
+  let last: Promise<unknown> = Promise.resolve();
+  return (act) => {
+    const turn = last.then(act);
+    last = turn.catch(() => {});
+    return turn;
   };
 }
 
 /**
- * Processes of one machine look by turns, in the order of their slots, by the clock they share: together as often as one
- * would alone. Whoever misses its turn is followed by the next.
+ * Processes of one machine take turns in looking, by the clock they share: together they look as often as one process
+ * would. If one misses its turn, the next one looks.
  */
-export function restUntilTurn(restMs: number, nowMs: number, { slot, of }: Turn): number {
+export function restUntilTurn(restMs: number, nowMs: number, { slot, of }: JobSlot): number {
   if (of === 1) return restMs;
   const roundMs = restMs * of;
   const untilTurnMs = roundMs - ((nowMs - restMs * slot) % roundMs);

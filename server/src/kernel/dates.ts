@@ -6,7 +6,7 @@ const MINUTE_MS = 60_000;
 const HOUR_MS = 3_600_000;
 const DAY_MS = 86_400_000;
 const YEAR_MAX = 9999;
-const DATE_LENGTH_MAX = 64;
+export const DATE_LENGTH_MAX = 64;
 
 const EARLIEST_MS = -daysBeforeYear(1970) * DAY_MS;
 const LATEST_MS = EARLIEST_MS + daysBeforeYear(YEAR_MAX + 1) * DAY_MS - 1;

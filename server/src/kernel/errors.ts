@@ -4,6 +4,7 @@ export const ERROR_CATALOGUE = {
   malformed_json: { status: 400 },
   malformed_request: { status: 400 },
   tenant_required: { status: 400 },
+  ambiguous_credentials: { status: 400 },
   invalid_cursor: { status: 400 },
   invalid_query: { status: 400 },
   invalid_expression: { status: 400 },
@@ -11,6 +12,7 @@ export const ERROR_CATALOGUE = {
   too_many_tokens: { status: 400 },
   missing_api_key: { status: 401 },
   invalid_api_key: { status: 401 },
+  invalid_portal_session: { status: 401 },
   permission_denied: { status: 403 },
   access_denied: { status: 403 },
   wrong_application_type: { status: 403 },
@@ -40,7 +42,7 @@ export interface AppErrorOptions {
   readonly errors?: FieldErrors;
   /** Response headers that belong to this failure, such as Retry-After. */
   readonly headers?: Readonly<Record<string, string>>;
-  /** The inside story, for the process log alone. */
+  /** The internal cause, for the process log only. */
   readonly cause?: unknown;
 }
 

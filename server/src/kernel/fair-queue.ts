@@ -1,18 +1,18 @@
-/** Waits for its turn among others of many tenants. */
+/** An item that belongs to a tenant. */
 export interface OfTenant {
   readonly tenantId: string;
 }
 
 export interface FairQueue<T extends OfTenant> {
   push(item: T): void;
-  /** At most so many, one of each tenant after another, each tenant's in the order they came. */
+  /** At most `max` items, taken from the tenants in turn; the items of one tenant in the order they came. */
   take(max: number): T[];
   /** How many wait, and how many of them are this tenant's. */
   size(): number;
   sizeOf(tenantId: string): number;
 }
 
-/** Whoever has hundreds waiting takes what the others leave, and nobody waits for all of them. */
+/** A tenant with hundreds of items gets what the others leave; the others do not wait for all of them. */
 export function createFairQueue<T extends OfTenant>(): FairQueue<T> {
   /** In the order in which the tenants are served next. */
   const byTenant = new Map<string, T[]>();
@@ -20,7 +20,7 @@ export function createFairQueue<T extends OfTenant>(): FairQueue<T> {
 
   function takeInTurn(max: number): T[] {
     const taken: T[] = [];
-    // What is set again comes up again behind the others: this goes round until enough are taken.
+    // An entry that is set again moves to the end of the map, so this loop goes round until enough items are taken.
     for (const [tenantId, items] of byTenant) {
       if (taken.length === max) break;
       byTenant.delete(tenantId);
@@ -35,7 +35,8 @@ export function createFairQueue<T extends OfTenant>(): FairQueue<T> {
     const taken: T[] = [];
     for (const items of byTenant.values()) {
       for (const item of items) taken.push(item);
-      // A map that is cleared leaves its old table behind, which would carry what it holds into the old generation.
+      // Clearing a map leaves its old table to the garbage collector, which would move what it holds into the old
+      // generation.
       items.length = 0;
     }
     byTenant.clear();

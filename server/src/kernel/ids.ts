@@ -5,6 +5,9 @@ const randomPart = createRandomPool();
 const UUID_PATTERN = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 const LOWER_CASE_UUID_PATTERN = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 
+/** Comes before every other id in the order of the database. */
+export const FIRST_ID = '00000000-0000-0000-0000-000000000000';
+
 /** A random identifier (UUID version 4). */
 export function newId(): string {
   return randomUUID();

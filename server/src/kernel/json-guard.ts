@@ -19,9 +19,9 @@ const CAPITAL_E = 0x45;
 
 /**
  * Reads a request body as JSON, or refuses it with `malformed_json`. A leading byte order mark is skipped. Of duplicate
- * keys the last counts. A key named `__proto__` becomes an ordinary own property and leaves every prototype alone: it may
- * be part of the data a client stores, so it is neither dropped nor refused. A number that reading would change becomes
- * infinity, for whoever keeps numbers to refuse. No refusal repeats anything of the body.
+ * keys the last counts. A key named `__proto__` becomes an ordinary own property and leaves every prototype alone: it
+ * may be part of the data a client stores, so it is neither dropped nor refused. A number that parsing would change
+ * becomes infinity, so that code which stores numbers can refuse it. No refusal repeats anything of the body.
  */
 export function parseJsonBody(bytes: Buffer): unknown {
   const text = decode(bytes);

@@ -7,7 +7,8 @@ import { isKept, withUnkeptNumbers } from './json-numbers.js';
 const KEPT = [
   ...['0', '-0', '0.0', '0e99999', '1', '-1', '1.10', '1e2', '1E+2', '100e-2', '0.1', '0.10000000000000001'],
   ...['0.1000000000000000055511151231257827', '0.30000000000000004', '9007199254740991', '9007199254740992'],
-  ...['1e300', '5e-324', '1.7976931348623157e308', '2.2250738585072014E-308', '12345678901234567000'],
+  ...['1e300', '5e-324', '1.7976931348623157e308', '2.2250738585072014E-308'],
+  ...['12345678901234567000', '16215843869798715400'],
   `1${'0'.repeat(300)}`,
   `0.${'0'.repeat(300)}1e301`,
 ];
@@ -40,8 +41,13 @@ test('every integer is kept exactly when its digits are', () => {
     fc.property(fc.bigInt({ min: -(10n ** 20n), max: 10n ** 20n }), (value) => {
       const isExact = BigInt(Number(value)) === value || String(value).replace(/0+$/, '').length <= 15;
       if (isExact) assert.equal(isKept(String(value)), true);
-      if (isKept(String(value))) {
-        assert.equal(Number(value).toPrecision(String(value).replace('-', '').length), String(value));
+      if (value !== 0n && isKept(String(value))) {
+        const digits = String(value).replace('-', '');
+        const significant = digits.replace(/0+$/, '');
+        const [shown, exponent] = Math.abs(Number(value))
+          .toExponential(significant.length - 1)
+          .split('e');
+        assert.deepEqual([shown?.replace('.', ''), Number(exponent)], [significant, digits.length - 1]);
       }
     }),
   );

@@ -1,20 +1,20 @@
 const NUMBER = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
 const DECIMAL = /^-?(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/;
-/** What a double prints at most. A number with more digits than this is its own exact expansion at best. */
+/** The most digits a double prints. A number with more digits is kept only if it is a double's exact expansion. */
 const DIGITS_MAX = 100;
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
 
-/** JSON has no word for it, so it can stand for what must not be taken, and no reader of a number takes it. */
+/** Stands for a number that must be refused: JSON cannot express it, and no reader of a number accepts it. */
 const UNKEPT = '1e999';
 
-/** So few digits without an exponent are never changed by being read. */
+/** A number with at most this many digits and no exponent is never changed by parsing. */
 export const PLAIN_LENGTH_MAX = 15;
 
 /**
  * Puts infinity in place of every number that reading would change: one with more digits than a double has, and one so
- * small that it would become zero. What was written is gone once it is parsed, and whoever keeps numbers for a client must
- * be able to refuse those. Text that is not JSON stays text that is not JSON.
+ * small that it would become zero. After parsing the original text is lost, and code that stores a client's numbers
+ * must be able to refuse those. Text that is not JSON stays text that is not JSON.
  */
 export function withUnkeptNumbers(text: string): string {
   const parts: string[] = [];

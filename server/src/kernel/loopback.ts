@@ -3,8 +3,8 @@ import { isIPv4 } from 'node:net';
 const MAPPED = '::ffff:';
 
 /**
- * Whether a host of a setting is this machine alone. Told by what is written and not by what it resolves to, which may be
- * another thing tomorrow; a spelling that is not known counts as another machine.
+ * Whether a host of a setting is this machine alone. Decided by the text and not by what it resolves to, which may
+ * change; an unknown spelling counts as another machine.
  */
 export function isLoopback(host: string): boolean {
   const name = host.toLowerCase().replace(/^\[(.*)\]$/, '$1');

@@ -3,22 +3,21 @@ import type { Clock } from './clock.js';
 import { overloaded } from './errors.js';
 import { createFairQueue } from './fair-queue.js';
 
-/** Work on large values, each of which holds up everybody else for milliseconds: one piece at a time. */
+/** Work on large values, one piece at a time: each piece blocks the event loop for milliseconds. */
 export interface PacedWork {
   /**
-   * Runs a piece when it is its turn, one of each tenant after another, and gives what it returns at once; the next one
-   * waits for a pause. Nothing may be waited for inside a piece: everybody would wait along. 503 when the turn does not
-   * come in time.
+   * Runs a piece when it is its turn (tenants take turns) and returns its result at once; the next piece runs after a
+   * pause. A piece must be synchronous. 503 when its turn does not come in time.
    */
   run<Output>(tenantId: string, piece: () => Output): Promise<Output>;
 }
 
 export interface PacedWorkOptions {
   readonly clock: Clock;
-  /** Whether somebody else wants to get on. */
+  /** Whether other requests are waiting for the event loop. */
   readonly isContended: () => boolean;
   readonly pause?: (ms: number) => Promise<unknown>;
-  /** Calls back after a time unless it is told not to; a test turns it by hand. */
+  /** A timer that can be cancelled; tests replace it. */
   readonly after?: (ms: number, call: () => void) => () => void;
 }
 
@@ -27,9 +26,9 @@ interface Piece {
   readonly work: () => void;
 }
 
-/** So many times as long as a piece took, others have the event loop to themselves, but for what the next one reads. */
+/** The pause after a piece, as a multiple of its duration: the event loop is free for other requests meanwhile. */
 const PAUSE_TIMES = 16;
-/** A single piece cannot be divided; the pause behind it need not be longer than this. */
+/** The longest pause: a single piece that cannot be divided may take long. */
 const PAUSE_MAX_MS = 250;
 const WAIT_MAX_MS = 10_000;
 

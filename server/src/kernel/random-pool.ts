@@ -4,7 +4,7 @@ const POOL_BYTES = 8_192;
 
 /**
  * Gives random bytes that were drawn many at a time: a call for twelve of them costs as much as one for thousands. Each
- * byte is handed out once, and a pool that is used up is left to whoever still holds a part of it.
+ * byte is handed out once; an exhausted pool is replaced, never refilled, because callers still hold parts of it.
  */
 export function createRandomPool(): (bytes: number) => Buffer {
   let pool = Buffer.alloc(0);

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { AskToCount } from './asking-counter.js';
-import { createAskingCounter } from './asking-counter.js';
+import { AskingCounter } from './asking-counter.js';
 import { LIMITS } from './catalogue.js';
 import { answerAsks } from './counting-desk.js';
 import { createMemoryCounter } from './memory-counter.js';
@@ -25,7 +25,7 @@ function setUp() {
     return JSON.parse(JSON.stringify(answerAsks(held, JSON.parse(JSON.stringify(asks)))));
   };
   const open = () =>
-    createAskingCounter({
+    new AskingCounter({
       clock,
       ask,
       fallback: () => createMemoryCounter({ clock, seed: SEED, slots: 1_024 }),
@@ -47,7 +47,7 @@ rateCounterSuite('asking counter', (clock) => {
   const ask: AskToCount = async (asks) =>
     JSON.parse(JSON.stringify(answerAsks(held, JSON.parse(JSON.stringify(asks)))));
   const never = () => assert.fail('nobody is silent');
-  return createAskingCounter({ clock, ask, fallback: never, onSilence: never });
+  return new AskingCounter({ clock, ask, fallback: never, onSilence: never });
 });
 
 describe('a counter held by another process', () => {

@@ -33,20 +33,64 @@ interface Waiting {
  * Counts where another process holds the counter. All requests of one turn of the event loop are asked about together:
  * a message each would cost more than what it asks for.
  */
-export function createAskingCounter(options: AskingCounterOptions): RateCounter {
-  const { clock } = options;
-  const blocks = createBlocks();
-  let waiting: Waiting[] = [];
-  let fallback: RateCounter | undefined;
-  let lateAnswers = 0;
-  let silentUntilMs: number | undefined;
+export class AskingCounter implements RateCounter {
+  readonly #options: AskingCounterOptions;
+  readonly #blocks = createBlocks();
+  #waiting: Waiting[] = [];
+  #fallback: RateCounter | undefined;
+  #lateAnswers = 0;
+  #silentUntilMs: number | undefined;
 
-  function decideAlone(limitKey: string, rows: readonly LimitRow[]): Verdict | Promise<Verdict> {
-    fallback ??= options.fallback();
-    return fallback.check(limitKey, rows);
+  constructor(options: AskingCounterOptions) {
+    this.#options = options;
   }
 
-  function verdictOf(
+  check(limitKey: string, rows: readonly LimitRow[]): Verdict | Promise<Verdict> {
+    const nowMs = this.#options.clock.monotonicMs();
+    const blocked = this.#blocks.find(limitKey, rows, nowMs);
+    if (blocked) return blocked;
+    if (this.#silentUntilMs !== undefined && nowMs < this.#silentUntilMs) return this.#decideAlone(limitKey, rows);
+    return new Promise((resolve) => {
+      if (this.#waiting.length === 0) setImmediate(() => this.#askTogether());
+      this.#waiting.push({ limitKey, rows, resolve });
+    });
+  }
+
+  #askTogether(): void {
+    const asked = this.#waiting;
+    this.#waiting = [];
+    // The time before the keeper decides, so that a block never lasts longer here than there.
+    const askedMs = this.#options.clock.monotonicMs();
+    this.#options.ask(asked.map(({ limitKey, rows }) => askFor(limitKey, rows))).then(
+      (answers) => this.#answered(asked, answers, askedMs),
+      () => this.#unanswered(asked),
+    );
+  }
+
+  #answered(asked: readonly Waiting[], answers: readonly CountAnswer[], askedMs: number): void {
+    if (this.#silentUntilMs !== undefined) this.#options.onSilence(false);
+    this.#silentUntilMs = undefined;
+    this.#lateAnswers = 0;
+    for (const [index, { limitKey, rows, resolve }] of asked.entries()) {
+      resolve(this.#verdictOf(answers[index], limitKey, rows, askedMs));
+    }
+  }
+
+  #unanswered(asked: readonly Waiting[]): void {
+    this.#lateAnswers += 1;
+    if (this.#lateAnswers >= LATE_ANSWERS_MAX) {
+      if (this.#silentUntilMs === undefined) this.#options.onSilence(true);
+      this.#silentUntilMs = this.#options.clock.monotonicMs() + SILENCE_REST_MS;
+    }
+    for (const { limitKey, rows, resolve } of asked) resolve(this.#decideAlone(limitKey, rows));
+  }
+
+  #decideAlone(limitKey: string, rows: readonly LimitRow[]): Verdict | Promise<Verdict> {
+    this.#fallback ??= this.#options.fallback();
+    return this.#fallback.check(limitKey, rows);
+  }
+
+  #verdictOf(
     answer: CountAnswer | undefined,
     limitKey: string,
     rows: readonly LimitRow[],
@@ -55,53 +99,15 @@ export function createAskingCounter(options: AskingCounterOptions): RateCounter 
     if (answer === 0) return ALLOWED;
     const [limit = -1, retryAfterMs = 0] = answer ?? [];
     const row = rows[limit];
-    if (row === undefined) return decideAlone(limitKey, rows);
-    blocks.remember(limitKey, row, askedMs + retryAfterMs);
+    if (row === undefined) return this.#decideAlone(limitKey, rows);
+    this.#blocks.remember(limitKey, row, askedMs + retryAfterMs);
     return { isAllowed: false, row, retryAfterMs };
   }
-
-  function askTogether(): void {
-    const asked = waiting;
-    waiting = [];
-    // From before it is decided elsewhere: a block then never lasts longer here than there.
-    const askedMs = clock.monotonicMs();
-    options.ask(asked.map(({ limitKey, rows }) => askFor(limitKey, rows))).then(
-      (answers) => {
-        if (silentUntilMs !== undefined) options.onSilence(false);
-        silentUntilMs = undefined;
-        lateAnswers = 0;
-        for (const [index, { limitKey, rows, resolve }] of asked.entries()) {
-          resolve(verdictOf(answers[index], limitKey, rows, askedMs));
-        }
-      },
-      () => {
-        lateAnswers += 1;
-        if (lateAnswers >= LATE_ANSWERS_MAX) {
-          if (silentUntilMs === undefined) options.onSilence(true);
-          silentUntilMs = clock.monotonicMs() + SILENCE_REST_MS;
-        }
-        for (const { limitKey, rows, resolve } of asked) resolve(decideAlone(limitKey, rows));
-      },
-    );
-  }
-
-  return {
-    check(limitKey, rows) {
-      const nowMs = clock.monotonicMs();
-      const blocked = blocks.find(limitKey, rows, nowMs);
-      if (blocked) return blocked;
-      if (silentUntilMs !== undefined && nowMs < silentUntilMs) return decideAlone(limitKey, rows);
-      return new Promise((resolve) => {
-        if (waiting.length === 0) setImmediate(askTogether);
-        waiting.push({ limitKey, rows, resolve });
-      });
-    },
-  };
 }
 
 /**
- * Blocks that were heard of, so that a client who goes on asking costs no message. Only a block of the widest limit
- * may be answered from here: a request that another limit refuses still counts in the rest.
+ * Known blocks, so that a client that keeps asking costs no message. Only a block of the widest limit may be answered
+ * from here: a request that another limit refuses still counts in the rest.
  */
 function createBlocks() {
   const untilMs = new Map<string, number>();

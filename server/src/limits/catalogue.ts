@@ -24,68 +24,24 @@ export const LIMITS = {
   tokensCreate: row('tokens-create', 'POST /tokens and POST /tokenize', 4, 200),
 } as const;
 
-interface Scopes {
+const BY_NAME: ReadonlyMap<LimitName, LimitRow> = new Map(Object.values(LIMITS).map((limit) => [limit.name, limit]));
+
+/** The limits a request counts in, the widest first. */
+export interface Scopes {
   readonly api: readonly LimitRow[];
+  /** The same where a Portal cookie stands in for a key. */
   readonly portal: readonly LimitRow[];
 }
 
-const EVERYTHING = scopes();
-const SEARCH = scopes(LIMITS.tokensSearch);
-const LIST = scopes(LIMITS.tokensList);
-const CREATE = scopes(LIMITS.tokensCreate);
-
-/** Both spellings of each path, so that a trailing slash costs no new string. */
-const GET_PATHS = pathTable({ '/tokens': LIST, '/v2/tokens': LIST });
-const POST_PATHS = pathTable({
-  '/tokens': CREATE,
-  '/v2/tokens': CREATE,
-  '/tokenize': CREATE,
-  '/tokens/search': SEARCH,
-  '/v2/tokens/search': SEARCH,
-});
-
-/**
- * The limits a request counts in, the widest first. `isPortal` says that a Portal cookie stands in for a key; the
- * Portal's own pages are known by their path. Runs on every request: the answer is one of a few shared frozen arrays.
- */
-export function scopesOf(method: string, pathname: string, isPortal: boolean): readonly LimitRow[] {
-  const path = routedPath(pathname);
-  if (path === null) return EVERYTHING.api;
-  const matched = tableOf(method)?.get(path) ?? EVERYTHING;
-  return isPortal || path === '/portal' || path.startsWith('/portal/') ? matched.portal : matched.api;
-}
-
-/**
- * The path as the router will see it: up to a `?` or `#`, decoded once, with an encoded slash left encoded. Otherwise
- * `/%74okens` would reach the list without counting. Null when it cannot be decoded, which the router refuses.
- */
-function routedPath(pathname: string): string | null {
-  const end = pathname.search(/[?#]/);
-  const path = end === -1 ? pathname : pathname.slice(0, end);
-  if (!path.includes('%')) return path;
-  try {
-    return decodeURI(path);
-  } catch {
-    return null;
-  }
-}
-
-function tableOf(method: string): ReadonlyMap<string, Scopes> | undefined {
-  if (method === 'GET' || method === 'HEAD') return GET_PATHS;
-  return method === 'POST' ? POST_PATHS : undefined;
+/** The limits of these names, besides `global`, in which everything counts. Made once for each route. */
+export function scopesOf(names: readonly LimitName[]): Scopes {
+  const narrow = names
+    .filter((name) => name !== 'global' && name !== 'portal')
+    .flatMap((name) => BY_NAME.get(name) ?? []);
+  const portal = Object.freeze([LIMITS.global, LIMITS.portal, ...narrow]);
+  return { api: names.includes('portal') ? portal : Object.freeze([LIMITS.global, ...narrow]), portal };
 }
 
 function row(name: LimitName, label: string, ordinal: number, requests: number): LimitRow {
   return Object.freeze({ name, label, ordinal, requests, windowMs: WINDOW_MS, blockMs: BLOCK_MS });
-}
-
-function scopes(...narrow: readonly LimitRow[]): Scopes {
-  return {
-    api: Object.freeze([LIMITS.global, ...narrow]),
-    portal: Object.freeze([LIMITS.global, LIMITS.portal, ...narrow]),
-  };
-}
-
-function pathTable(rows: Readonly<Record<string, Scopes>>): ReadonlyMap<string, Scopes> {
-  return new Map(Object.entries(rows).flatMap(([path, matched]) => [[path, matched] as const, [`${path}/`, matched]]));
 }

@@ -3,7 +3,7 @@ import { createAddressHash } from './address-hash.js';
 import type { LimitRow } from './catalogue.js';
 import { ALLOWED, type RateCounter, type Verdict } from './rate-counter.js';
 import { createSlotTable, NO_SLOT } from './slot-table.js';
-import { advance, clear, count, SLICES, sliceAt } from './window.js';
+import { advance, clear, count, sliceAt, WINDOW_SLICES } from './window.js';
 
 export const SLOTS_DEFAULT = 65_536;
 
@@ -42,7 +42,7 @@ export function createMemoryCounter(options: MemoryCounterOptions): MemoryCounte
     const left = blockLeft(found, nowMs);
     if (left > 0) return left;
     const slot = found === NO_SLOT ? claim(tagLow, tagHigh, nowMs, slice) : found;
-    const offset = slot * SLICES;
+    const offset = slot * WINDOW_SLICES;
     const sum = advance(rings, offset, sums[slot] ?? 0, lastSlices[slot] ?? 0, slice);
     lastSlices[slot] = slice;
     if (sum >= row.requests) {

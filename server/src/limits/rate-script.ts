@@ -1,4 +1,4 @@
-import { SLICE_MS, SLICES, WINDOW_MS } from './window.js';
+import { SLICE_MS, WINDOW_MS, WINDOW_SLICES } from './window.js';
 
 /** The server's own clock, in microseconds, so that nodes need not agree on the time. Whole numbers, so sums are exact. */
 const SERVER_TIME = `local time = redis.call('TIME')
@@ -45,11 +45,11 @@ for at, key in ipairs(KEYS) do
   local left = math.max(0, blockedUntil - now)
   if left == 0 and isCounting then
     local passed = slice - math.floor(last / ${SLICE_US})
-    if passed >= ${SLICES} then
+    if passed >= ${WINDOW_SLICES} then
       sum = 0
       ring = ''
     elseif passed > 0 then
-      local kept = 2 * (${SLICES} - passed)
+      local kept = 2 * (${WINDOW_SLICES} - passed)
       for byte = kept + 1, #ring, 2 do sum = sum - struct.unpack('>H', ring, byte) end
       ring = string.rep('\\0', 2 * passed) .. string.sub(ring, 1, kept)
     end

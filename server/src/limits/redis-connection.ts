@@ -1,6 +1,6 @@
 import { createClient, ErrorReply } from '@redis/client';
 
-/** One connection, from its handshake to its first fault. It never mends itself: whoever uses it makes a new one. */
+/** One connection, from its handshake to its first fault. It is never reconnected: its user makes a new one. */
 export interface RedisConnection {
   /** Rejects when there is no answer in time, when Redis answers with an error, and after `close`. */
   send(command: readonly string[]): Promise<unknown>;
@@ -53,7 +53,7 @@ export async function connectRedis(options: RedisConnectionOptions): Promise<Red
     await within(connecting, options.connectMaxMs);
   } catch (error) {
     end();
-    // What still connects after all is closed then; it could not be before.
+    // A connection attempt that succeeds later is closed then; it cannot be closed earlier.
     connecting.then(() => client.destroy()).catch(() => {});
     throw error;
   }
@@ -68,15 +68,15 @@ export async function connectRedis(options: RedisConnectionOptions): Promise<Red
 }
 
 /** Why Redis is not to be used, in words that repeat nothing it was sent: some errors quote the password. */
-export function reasonOf(error: unknown): string {
-  if (error instanceof ErrorReply) return `Redis answered ${codeOf(error)}`;
+export function redisReasonOf(error: unknown): string {
+  if (error instanceof ErrorReply) return `Redis answered ${redisCodeOf(error)}`;
   if (!(error instanceof Error)) return 'unknown';
   const code = 'code' in error ? error.code : undefined;
   return typeof code === 'string' ? code : error.name === 'Error' ? error.constructor.name : error.name;
 }
 
 /** The first word of an error reply, such as OOM or READONLY. */
-export function codeOf(error: unknown): string {
+export function redisCodeOf(error: unknown): string {
   const [code = ''] = error instanceof ErrorReply ? error.message.split(' ', 1) : [];
   return /^[A-Z]{1,20}$/.test(code) ? code : 'ERR';
 }

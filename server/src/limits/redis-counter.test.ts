@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { findProgram, unless } from '@strongroom/parts/find.js';
-import type { RedisServer } from '@strongroom/parts/redis.js';
-import { startRedis } from '@strongroom/parts/redis.js';
+import { findProgram, unless } from '@strongroom/test-servers/find.js';
+import type { RedisServer } from '@strongroom/test-servers/redis.js';
+import { startRedis } from '@strongroom/test-servers/redis.js';
 import { HANGS_MS } from '../testing/eventually.js';
 import { newKey, startNode, startNodeInTestTime } from '../testing/redis-nodes.js';
 import { LIMITS, type LimitRow } from './catalogue.js';

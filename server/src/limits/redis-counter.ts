@@ -4,7 +4,7 @@ import { LIMITS, type LimitRow } from './catalogue.js';
 import type { ClientHash } from './client-hash.js';
 import { ALLOWED, type RateCounter, type Verdict } from './rate-counter.js';
 import type { RateStore } from './redis-store.js';
-import { createStoreBreaker } from './store-breaker.js';
+import { StoreBreaker } from './store-breaker.js';
 
 export const BLOCKS_DEFAULT = 10_000;
 
@@ -19,62 +19,67 @@ export interface RedisCounterOptions {
   readonly blocksMax?: number;
 }
 
-export interface RedisCounter extends RateCounter {
-  /** True while counts are shared. */
-  readonly isUp: () => boolean;
-  /** Requests this node decided by itself. */
-  readonly fallbacks: () => number;
-  close(): void;
-}
-
-/** A client no address can be: what is counted to see whether the store takes counts. */
+/** Not a possible address: counted to check whether the store accepts counts. */
 const PROBE = 'probe';
 
 /**
  * Counts in a store that every node shares, and in this process while the store is slow or gone. A client that had used
  * up part of its allowance there starts anew here: each node then lets the full limit pass, never more.
  */
-export function createRedisCounter(options: RedisCounterOptions): RedisCounter {
-  const { clock, hash, fallback } = options;
-  const blocks = createBlockCache(options.blocksMax ?? BLOCKS_DEFAULT);
-  let fallbacks = 0;
+export class RedisCounter implements RateCounter {
+  readonly #options: RedisCounterOptions;
+  readonly #blocks: ReturnType<typeof createBlockCache>;
+  readonly #breaker: StoreBreaker<RateStore>;
+  #fallbacks = 0;
 
-  const breaker = createStoreBreaker<RateStore>({
-    clock,
-    onChange: options.onChange,
-    async open(onLost) {
-      const store = await options.openStore(onLost);
-      try {
-        // A store that answers but is full or read-only is no store. This asks for what requests will ask.
-        await store.count(PROBE, [LIMITS.global]);
-        return store;
-      } catch (error) {
-        store.close();
-        throw error;
-      }
-    },
-  });
+  constructor(options: RedisCounterOptions) {
+    const { clock, onChange, openStore } = options;
+    this.#options = options;
+    this.#blocks = createBlockCache(options.blocksMax ?? BLOCKS_DEFAULT);
+    this.#breaker = new StoreBreaker({ clock, onChange, open: (onLost) => openProbed(openStore, onLost) });
+  }
 
-  function decide(
-    limitKey: string,
-    rows: readonly LimitRow[],
-    lefts: number[],
-    sentAtMs: number,
-  ): Verdict | Promise<Verdict> {
+  check(limitKey: string, rows: readonly LimitRow[]): Verdict | Promise<Verdict> {
+    const nowMs = this.#options.clock.monotonicMs();
+    const lefts = rows.map((row) => this.#blocks.left(limitKey, row, nowMs));
+    // What the first limit refuses counts nowhere, so there is nothing to ask. What a narrower one refuses still
+    // counts in the rest.
+    if ((lefts[0] ?? 0) > 0) return longestOf(rows, lefts);
+    const store = this.#breaker.current();
+    return store === undefined
+      ? this.#decide(limitKey, rows, lefts, nowMs)
+      : this.#ask(store, limitKey, rows, lefts, nowMs);
+  }
+
+  /** True while counts are shared. */
+  isUp(): boolean {
+    return this.#breaker.current() !== undefined;
+  }
+
+  /** Requests this node decided by itself. */
+  fallbacks(): number {
+    return this.#fallbacks;
+  }
+
+  close(): void {
+    this.#breaker.close();
+  }
+
+  #decide(limitKey: string, rows: readonly LimitRow[], lefts: number[], sentAtMs: number): Verdict | Promise<Verdict> {
     const conclude = (verdict: Verdict): Verdict => {
       if (!verdict.isAllowed) {
-        blocks.add(limitKey, verdict.row, sentAtMs + verdict.retryAfterMs);
+        this.#blocks.add(limitKey, verdict.row, sentAtMs + verdict.retryAfterMs);
         lefts[rows.indexOf(verdict.row)] = verdict.retryAfterMs;
       }
       return longestOf(rows, lefts);
     };
-    fallbacks += 1;
+    this.#fallbacks += 1;
     const asked = rows.filter((_, at) => lefts[at] === 0);
-    const verdict = fallback.check(limitKey, asked);
+    const verdict = this.#options.fallback.check(limitKey, asked);
     return verdict instanceof Promise ? verdict.then(conclude) : conclude(verdict);
   }
 
-  async function ask(
+  async #ask(
     store: RateStore,
     limitKey: string,
     rows: readonly LimitRow[],
@@ -84,35 +89,35 @@ export function createRedisCounter(options: RedisCounterOptions): RedisCounter {
     const asked = rows.filter((_, at) => lefts[at] === 0);
     let found: readonly number[];
     try {
-      found = await store.count(hash(limitKey), asked);
+      found = await store.count(this.#options.hash(limitKey), asked);
     } catch (error) {
-      breaker.trip(store, error);
-      return decide(limitKey, rows, lefts, sentAtMs);
+      this.#breaker.trip(store, error);
+      return this.#decide(limitKey, rows, lefts, sentAtMs);
     }
     asked.forEach((row, at) => {
       const left = found[at] ?? 0;
       if (left === 0) return;
-      // From when it was sent: no later than the store's own end, so nobody waits for the way back.
-      blocks.add(limitKey, row, sentAtMs + left);
+      // Counted from when the call was sent, so that the block ends here no later than in the store.
+      this.#blocks.add(limitKey, row, sentAtMs + left);
       lefts[rows.indexOf(row)] = left;
     });
     return longestOf(rows, lefts);
   }
+}
 
-  return {
-    check(limitKey, rows) {
-      const nowMs = clock.monotonicMs();
-      const lefts = rows.map((row) => blocks.left(limitKey, row, nowMs));
-      // What the first limit refuses counts nowhere, so there is nothing to ask. What a narrower one refuses still
-      // counts in the rest.
-      if ((lefts[0] ?? 0) > 0) return longestOf(rows, lefts);
-      const store = breaker.current();
-      return store === undefined ? decide(limitKey, rows, lefts, nowMs) : ask(store, limitKey, rows, lefts, nowMs);
-    },
-    isUp: () => breaker.current() !== undefined,
-    fallbacks: () => fallbacks,
-    close: breaker.close,
-  };
+/** A store that answers but is full or read-only is no store. This asks for what requests will ask. */
+async function openProbed(
+  openStore: RedisCounterOptions['openStore'],
+  onLost: (error: unknown) => void,
+): Promise<RateStore> {
+  const store = await openStore(onLost);
+  try {
+    await store.count(PROBE, [LIMITS.global]);
+    return store;
+  } catch (error) {
+    store.close();
+    throw error;
+  }
 }
 
 /** Of equal blocks the widest limit's. */

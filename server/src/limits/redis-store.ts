@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { LimitRow } from './catalogue.js';
 import { rateScript } from './rate-script.js';
 import type { RedisConnection } from './redis-connection.js';
-import { codeOf } from './redis-connection.js';
+import { redisCodeOf } from './redis-connection.js';
 
 /** Counts shared by every node that has the same store. */
 export interface RateStore {
@@ -27,7 +27,7 @@ export function createRedisStore(
       return await connection.send(['EVALSHA', digest, ...args]);
     } catch (error) {
       // Restarted or flushed: it keeps the script again from here on. Nothing was counted yet.
-      if (codeOf(error) !== 'NOSCRIPT') throw error;
+      if (redisCodeOf(error) !== 'NOSCRIPT') throw error;
       return connection.send(['EVAL', script, ...args]);
     }
   }

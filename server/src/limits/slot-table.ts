@@ -1,5 +1,5 @@
 import { assert } from '../kernel/assert.js';
-import { clear, SLICES } from './window.js';
+import { clear, WINDOW_SLICES } from './window.js';
 
 /** One window and one block for each slot, as columns. Slot `n` owns the slices from `n * SLICES` on. */
 export interface SlotTable {
@@ -9,7 +9,7 @@ export interface SlotTable {
   readonly blockedUntilMs: Float64Array;
   /** The slot of a tag, or `NO_SLOT`. */
   find(tagLow: number, tagHigh: number): number;
-  /** A cleared slot for a tag that has none, taken from whoever is least missed. */
+  /** A cleared slot for a tag that has none, taken from the least important tag. */
   claim(tagLow: number, tagHigh: number, nowMs: number, nowSlice: number): number;
 }
 
@@ -34,7 +34,7 @@ export function createSlotTable(slots: number): SlotTable {
   const setMask = slots / WAYS - 1;
   const tagsLow = new Int32Array(slots);
   const tagsHigh = new Int32Array(slots);
-  const rings = new Uint16Array(slots * SLICES);
+  const rings = new Uint16Array(slots * WINDOW_SLICES);
   const sums = new Uint16Array(slots);
   const lastSlices = new Uint32Array(slots);
   const blockedUntilMs = new Float64Array(slots);
@@ -52,7 +52,7 @@ export function createSlotTable(slots: number): SlotTable {
     const blockedUntil = blockedUntilMs[slot] ?? 0;
     if (blockedUntil > nowMs) return BLOCKED_COST + blockedUntil;
     const lastSlice = lastSlices[slot] ?? 0;
-    return nowSlice - lastSlice >= SLICES ? 0 : (sums[slot] ?? 0) * SUM_WEIGHT + lastSlice;
+    return nowSlice - lastSlice >= WINDOW_SLICES ? 0 : (sums[slot] ?? 0) * SUM_WEIGHT + lastSlice;
   }
 
   function claim(tagLow: number, tagHigh: number, nowMs: number, nowSlice: number): number {
@@ -65,7 +65,7 @@ export function createSlotTable(slots: number): SlotTable {
       victim = slot;
       cost = candidate;
     }
-    if ((sums[victim] ?? 0) > 0) clear(rings, victim * SLICES);
+    if ((sums[victim] ?? 0) > 0) clear(rings, victim * WINDOW_SLICES);
     tagsLow[victim] = tagLow;
     tagsHigh[victim] = tagHigh;
     sums[victim] = 0;

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import type { TestContext } from 'node:test';
 import { describe, it } from 'node:test';
 import { createManualClock } from './rate-counter-suite.js';
-import { createStoreBreaker } from './store-breaker.js';
+import { StoreBreaker } from './store-breaker.js';
 
 interface Store {
   close(): void;
@@ -16,7 +16,7 @@ function setUp(t: TestContext) {
   const clock = createManualClock();
   const attempts: { succeed(): Store; fail(): void }[] = [];
   const told: boolean[] = [];
-  const breaker = createStoreBreaker<Store>({
+  const breaker = new StoreBreaker<Store>({
     clock,
     onChange: (isUp) => void told.push(isUp),
     open: (onLost) =>

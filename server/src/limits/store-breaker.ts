@@ -1,14 +1,5 @@
 import type { Clock } from '../kernel/clock.js';
 
-/** Decides whether a store is asked at all. */
-export interface StoreBreaker<S> {
-  /** The store, while it is well. */
-  current(): S | undefined;
-  /** A store failed: it is dropped, and asked again later. */
-  trip(store: S, error: unknown): void;
-  close(): void;
-}
-
 export interface StoreBreakerOptions<S> {
   readonly clock: Clock;
   /** A store that has just proved to work. Must settle by itself, and tell of a fault noticed later. */
@@ -23,72 +14,79 @@ const RETRY_MAX_MS = 10_000;
 const WELL_AFTER_MS = 10_000;
 
 /**
- * A store that fails is left alone for a second, then tried by one attempt at a time, in the background, with pauses that
- * grow to ten seconds. So a store that is slow or gone costs requests nothing, and one that comes and goes changes little.
+ * Decides whether a store is asked at all. A store that fails is left alone for a second, then tried by one attempt at a time,
+ * in the background, with pauses that grow to ten seconds. So a store that is slow or gone costs requests nothing, and one that
+ * comes and goes changes little.
  */
-export function createStoreBreaker<S>(options: StoreBreakerOptions<S>): StoreBreaker<S> {
-  const { clock } = options;
-  let store: (S & { close(): void }) | undefined;
-  let isUp: boolean | undefined;
-  let upSinceMs = 0;
-  let pauseMs = RETRY_FIRST_MS;
-  let timer: NodeJS.Timeout | undefined;
-  let isClosed = false;
+export class StoreBreaker<S> {
+  readonly #options: StoreBreakerOptions<S>;
+  #store: (S & { close(): void }) | undefined;
+  #isUp: boolean | undefined;
+  #upSinceMs = 0;
+  #pauseMs = RETRY_FIRST_MS;
+  #timer: NodeJS.Timeout | undefined;
+  #isClosed = false;
 
-  function tell(now: boolean, error?: unknown): void {
-    if (isUp === now) return;
-    isUp = now;
-    options.onChange(now, error);
+  constructor(options: StoreBreakerOptions<S>) {
+    this.#options = options;
+    void this.#attempt();
   }
 
-  function retryLater(): void {
-    if (isClosed) return;
-    timer = setTimeout(() => void attempt(), pauseMs).unref();
-    pauseMs = Math.min(pauseMs * 2, RETRY_MAX_MS);
+  /** The store, while it is well. */
+  current(): S | undefined {
+    return this.#store;
   }
 
-  async function attempt(): Promise<void> {
+  /** A store failed: it is dropped, and asked again later. */
+  trip(failed: S, error: unknown): void {
+    if (this.#store === undefined || failed !== this.#store) return;
+    this.#store.close();
+    this.#store = undefined;
+    if (this.#options.clock.monotonicMs() - this.#upSinceMs >= WELL_AFTER_MS) this.#pauseMs = RETRY_FIRST_MS;
+    this.#tell(false, error);
+    this.#retryLater();
+  }
+
+  close(): void {
+    this.#isClosed = true;
+    clearTimeout(this.#timer);
+    this.#store?.close();
+    this.#store = undefined;
+  }
+
+  #tell(now: boolean, error?: unknown): void {
+    if (this.#isUp === now) return;
+    this.#isUp = now;
+    this.#options.onChange(now, error);
+  }
+
+  #retryLater(): void {
+    if (this.#isClosed) return;
+    this.#timer = setTimeout(() => void this.#attempt(), this.#pauseMs).unref();
+    this.#pauseMs = Math.min(this.#pauseMs * 2, RETRY_MAX_MS);
+  }
+
+  async #attempt(): Promise<void> {
     let opened: (S & { close(): void }) | undefined;
     let lost: { readonly error: unknown } | undefined;
     try {
-      opened = await options.open((error) => {
+      opened = await this.#options.open((error) => {
         lost = { error };
-        if (opened !== undefined) trip(opened, error);
+        if (opened !== undefined) this.trip(opened, error);
       });
       if (lost !== undefined) throw lost.error;
     } catch (error) {
       opened?.close();
-      tell(false, error);
-      retryLater();
+      this.#tell(false, error);
+      this.#retryLater();
       return;
     }
-    if (isClosed) {
+    if (this.#isClosed) {
       opened.close();
       return;
     }
-    store = opened;
-    upSinceMs = clock.monotonicMs();
-    tell(true);
+    this.#store = opened;
+    this.#upSinceMs = this.#options.clock.monotonicMs();
+    this.#tell(true);
   }
-
-  function trip(failed: S, error: unknown): void {
-    if (store === undefined || failed !== store) return;
-    store.close();
-    store = undefined;
-    if (clock.monotonicMs() - upSinceMs >= WELL_AFTER_MS) pauseMs = RETRY_FIRST_MS;
-    tell(false, error);
-    retryLater();
-  }
-
-  void attempt();
-  return {
-    current: () => store,
-    trip,
-    close() {
-      isClosed = true;
-      clearTimeout(timer);
-      store?.close();
-      store = undefined;
-    },
-  };
 }

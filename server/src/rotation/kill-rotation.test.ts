@@ -6,21 +6,21 @@ import { text } from 'node:stream/consumers';
 import { after, before, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { idsOf, parseRootKeyRing } from '../crypto/root-key-ring.js';
+import { TABLES } from '../resources.js';
 import { createChance } from '../testing/crash/rounds.js';
 import { eventually } from '../testing/eventually.js';
 import { rotateRoot } from './rotate-root.js';
 import { rotateTenants } from './rotate-tenants.js';
-import type { Process, Vault } from './rotation-fixture.js';
+import type { Process, RotationVault } from './rotation-fixture.js';
 import {
   assertAllOpen,
-  createPatience,
-  createVault,
-  insertTokens,
+  createFakeTime,
+  createRotationVault,
+  insertTestTokens,
   keyVersions,
   manyIds,
   versionsInUse,
 } from './rotation-fixture.js';
-import { STAGES } from './stages.js';
 
 const MAIN = fileURLToPath(new URL('../main.js', import.meta.url));
 const ROWS = 12_000;
@@ -28,13 +28,13 @@ const KILLS = 3;
 /** Opening the database takes a part of it, so some kills come before the first change and some during the wait. */
 const ROOT_KILL_MAX_MS = 1_500;
 
-let vault: Vault;
+let vault: RotationVault;
 let command: Process;
 /** Where the commands run to their end, half a minute beside the other tests. */
-let other: Vault;
+let other: RotationVault;
 let whole: ReturnType<typeof runWhole>;
 before(async () => {
-  [vault, other] = [await createVault(), await createVault()];
+  [vault, other] = [await createRotationVault(), await createRotationVault()];
   command = await vault.open();
   whole = runWhole();
   // Awaited by the last test; until then a failure is not unhandled.
@@ -48,14 +48,14 @@ after(async () => {
 async function runWhole() {
   const owner = await other.open();
   const tenantId = await other.makeTenant(owner);
-  await insertTokens(other, await owner.keyStore.keyring.forTenant(tenantId), manyIds(10));
+  await insertTestTokens(other, await owner.keyStore.keyring.forTenant(tenantId), manyIds(10));
   const rotating = endOf(launch(other, 'keys', 'rotate', '--tenant', tenantId));
   await eventually('the new key is there', async () => (await keyVersions(other, tenantId)).length === 2);
   const [rotated, rooted] = await Promise.all([rotating, endOf(launch(other, 'keys', 'rotate-root'))]);
   return { tenantId, rotated, rooted };
 }
 
-function launch(at: Vault, ...words: string[]): ChildProcess {
+function launch(at: RotationVault, ...words: string[]): ChildProcess {
   const { target } = at.db;
   assert.ok('socketDir' in target);
   const { socketDir, port, user, database } = target;
@@ -102,7 +102,7 @@ async function placeOf(tenantId: string): Promise<string> {
 
 test('killed again and again in mid rotation: every row opens each time, and the next run goes on to one version', async () => {
   const tenantId = await vault.makeTenant(command);
-  await insertTokens(vault, await command.keyStore.keyring.forTenant(tenantId), manyIds(ROWS));
+  await insertTestTokens(vault, await command.keyStore.keyring.forTenant(tenantId), manyIds(ROWS));
   for (let kill = 0; kill < KILLS; kill += 1) {
     const before = await placeOf(tenantId);
     const child = launch(vault, 'keys', 'rotate', '--tenant', tenantId);
@@ -114,8 +114,8 @@ test('killed again and again in mid rotation: every row opens each time, and the
     assert.deepEqual(await versionsInUse(vault, tenantId), [1, 2], 'it was killed on the way');
     await assertAllOpen(vault, tenantId, ROWS);
   }
-  const { clock, wait } = createPatience();
-  const options = { ...command, clock, wait, stages: STAGES, onProgress: () => {} };
+  const { clock, wait } = createFakeTime();
+  const options = { ...command, clock, wait, tables: TABLES, onProgress: () => {} };
   const { finished, resumed, rows } = await rotateTenants(options, only(tenantId));
   assert.deepEqual([finished, resumed], [1, 1]);
   assert.ok(rows < ROWS, 'what was done before is not done again');
@@ -145,7 +145,7 @@ test('killed at any moment of a root rotation the database opens with the file a
     return rows.length === 0;
   };
   await eventually('the lock of the killed run is gone', isLockFree);
-  const { clock, wait } = createPatience();
+  const { clock, wait } = createFakeTime();
   const { rootKeyId, isFileDone } = await rotateRoot({ ...(await vault.open()), clock, wait, onProgress: () => {} });
   assert.equal(isFileDone, true);
   assert.deepEqual(idsOf(parseRootKeyRing(await readFile(vault.keyFile, 'utf8'))), [rootKeyId]);

@@ -16,27 +16,34 @@ import { createCaller } from '../testing/http-client.js';
 import type { RootRotationOptions } from './rotate-root.js';
 import { rotateRoot } from './rotate-root.js';
 import { SETTLE_MS } from './rotate-tenant.js';
-import type { Process, Vault } from './rotation-fixture.js';
-import { assertAllOpen, createPatience, createVault, failingAt, insertTokens, manyIds } from './rotation-fixture.js';
+import type { Process, RotationVault } from './rotation-fixture.js';
+import {
+  assertAllOpen,
+  createFakeTime,
+  createRotationVault,
+  failingAt,
+  insertTestTokens,
+  manyIds,
+} from './rotation-fixture.js';
 
-let vault: Vault;
+let vault: RotationVault;
 let command: Process;
 let tenants: string[];
 /** Each test has a vault of its own, since a rotation changes all of it. */
 beforeEach(async () => {
-  vault = await createVault();
+  vault = await createRotationVault();
   command = await vault.open();
   tenants = [];
   for (let count = 0; count < 3; count += 1) {
     const tenantId = await vault.makeTenant(command);
-    await insertTokens(vault, await command.keyStore.keyring.forTenant(tenantId), manyIds(2));
+    await insertTestTokens(vault, await command.keyStore.keyring.forTenant(tenantId), manyIds(2));
     tenants.push(tenantId);
   }
 });
 afterEach(() => vault.close());
 
 function optionsOf(process: Process, more: Partial<RootRotationOptions> = {}): RootRotationOptions {
-  const { clock, wait } = createPatience();
+  const { clock, wait } = createFakeTime();
   return { ...process, clock, wait, onProgress: () => {}, ...more };
 }
 
@@ -69,7 +76,7 @@ async function refusalOf(rotating: Promise<unknown>): Promise<ExitError> {
 describe('rotating the root key in a file', () => {
   test('everything opens by the new key alone, which alone is in the file, mode 0600', async () => {
     const [oldId] = await idsOnDisk();
-    const { clock, wait, waits } = createPatience();
+    const { clock, wait, waits } = createFakeTime();
     const summary = await rotateRoot(optionsOf(command, { clock, wait }));
     const [newId, ...others] = await idsOnDisk();
     assert.ok(newId !== undefined && newId !== oldId);
@@ -109,7 +116,7 @@ describe('rotating the root key in a file', () => {
     await server.keyStore.keyring.forTenant(cached);
     const call = createCaller(server.baseUrl);
     const seen: string[][] = [];
-    const { clock, wait } = createPatience(async () => {
+    const { clock, wait } = createFakeTime(async () => {
       seen.push(await idsOnDisk());
       await server.keyStore.keyring.forTenant(cached);
       await server.keyStore.keyring.forTenant(unopened);
@@ -128,7 +135,7 @@ describe('rotating the root key in a file', () => {
 
   test('a tenant wrapped late by the old key is found, and the wait begins again', async () => {
     const [oldKey] = command.keyStore.custody.ring();
-    const { clock, wait, waits } = createPatience(async () => {
+    const { clock, wait, waits } = createFakeTime(async () => {
       if (waits.length > 1) return;
       // As a process would that read the key file just before it was replaced.
       const late = await vault.open();
@@ -137,7 +144,7 @@ describe('rotating the root key in a file', () => {
       await late.database.write(tenantId, async (tx) => {
         for (const row of generateTenantKeys(oldKey, tenantId)) await insertTenantKey(tx, row, 0);
       });
-      await insertTokens(vault, await late.keyStore.keyring.forTenant(tenantId), manyIds(2));
+      await insertTestTokens(vault, await late.keyStore.keyring.forTenant(tenantId), manyIds(2));
       tenants.push(tenantId);
     });
     const { keys } = await rotateRoot(optionsOf(command, { clock, wait }));
@@ -148,7 +155,7 @@ describe('rotating the root key in a file', () => {
   test('69 for a second one at the same time, and the first ends well', async () => {
     const other = await vault.open();
     let refusal: ExitError | undefined;
-    const { clock, wait } = createPatience(async () => {
+    const { clock, wait } = createFakeTime(async () => {
       refusal = await refusalOf(rotateRoot(optionsOf(other)));
     });
     await rotateRoot(optionsOf(command, { clock, wait }));

@@ -16,8 +16,8 @@ import { openSystemKeys } from '../crypto/system-keys.js';
 import type { Clock } from '../kernel/clock.js';
 import { EXIT, ExitError } from '../kernel/exit.js';
 import type { Database } from '../storage/database.js';
-import { patiently, type Wait } from './patience.js';
 import { tryLockRootRotation } from './queries.js';
+import { retryWhileUnreachable, type Wait } from './retry.js';
 import { SETTLE_MS } from './rotate-tenant.js';
 import { everyTenantId } from './tenants.js';
 
@@ -32,7 +32,7 @@ export interface RootRotationOptions {
 }
 
 export interface RootRotationProgress {
-  readonly act: 'wrapping' | 'waiting' | 'checking';
+  readonly phase: 'wrapping' | 'waiting' | 'checking';
   readonly tenants: number;
 }
 
@@ -68,7 +68,7 @@ async function rotateAlone(options: RootRotationOptions): Promise<RootRotationSu
   const { ring, isResumed } = await prepareRing(options);
   const [rootKey, ...previous] = ring;
   let { wrapped: keys, damaged } = await wrapTenants(options, ring, 'wrapping');
-  keys += await patiently(wait, () => wrapInstallation(database, ring));
+  keys += await retryWhileUnreachable(wait, () => wrapInstallation(database, ring));
   for (;;) {
     // Whoever held the old ring when the file or the check row changed has committed by then.
     await settle(options, clock.monotonicMs() + SETTLE_MS);
@@ -77,7 +77,7 @@ async function rotateAlone(options: RootRotationOptions): Promise<RootRotationSu
     damaged = check.damaged;
     if (check.wrapped === 0) break;
   }
-  await patiently(wait, () => verifyInstallation(database, rootKey));
+  await retryWhileUnreachable(wait, () => verifyInstallation(database, rootKey));
   const isFileDone = custody.file !== undefined && damaged.length === 0;
   if (isFileDone) await custody.replace([rootKey]);
   const previousIds = previous.map(({ id }) => id);
@@ -88,7 +88,7 @@ async function rotateAlone(options: RootRotationOptions): Promise<RootRotationSu
 async function prepareRing({ database, keyStore, newKey, wait }: RootRotationOptions) {
   // Read again under the lock: another rotation may have ended between our start and now.
   const ring = await keyStore.custody.reload();
-  const check = await patiently(wait, () => database.lookUp(findRootCheck));
+  const check = await retryWhileUnreachable(wait, () => database.lookUp(findRootCheck));
   if (check === undefined) throw fault('The database is not sealed yet. Start the service once, then rotate.');
   verifyRootCheck(ring, check);
   if (ring.length > 1) {
@@ -113,19 +113,19 @@ async function prepareRing({ database, keyStore, newKey, wait }: RootRotationOpt
   return { ring: both, isResumed: false };
 }
 
-async function wrapTenants(options: RootRotationOptions, ring: RootKeyRing, act: 'wrapping' | 'checking') {
+async function wrapTenants(options: RootRotationOptions, ring: RootKeyRing, phase: 'wrapping' | 'checking') {
   const { database, wait } = options;
   let [wrapped, tenants] = [0, 0];
   const damaged: string[] = [];
   for await (const tenantId of everyTenantId(database, wait)) {
     try {
-      wrapped += await patiently(wait, () => wrapTenant(database, ring, tenantId));
+      wrapped += await retryWhileUnreachable(wait, () => wrapTenant(database, ring, tenantId));
     } catch (error) {
       if (!(error instanceof IntegrityError)) throw error;
       damaged.push(tenantId);
     }
     tenants += 1;
-    options.onProgress({ act, tenants });
+    options.onProgress({ phase, tenants });
   }
   return { wrapped, damaged };
 }
@@ -158,7 +158,7 @@ async function verifyInstallation(database: Database, rootKey: RootKey): Promise
 
 async function settle({ clock, wait, onProgress }: RootRotationOptions, untilMs: number): Promise<void> {
   for (let restMs = untilMs - clock.monotonicMs(); restMs > 0; restMs = untilMs - clock.monotonicMs()) {
-    onProgress({ act: 'waiting', tenants: 0 });
+    onProgress({ phase: 'waiting', tenants: 0 });
     await wait(Math.ceil(restMs));
   }
 }

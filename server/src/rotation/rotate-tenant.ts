@@ -4,7 +4,8 @@ import type { KeyStore } from '../crypto/key-store.js';
 import type { Clock } from '../kernel/clock.js';
 import { announce } from '../storage/changes.js';
 import type { Database } from '../storage/database.js';
-import { createBatches, patiently, type Wait } from './patience.js';
+import type { TableRecord } from '../tables/table.js';
+import type { SealedRows } from '../tables/walk.js';
 import type { RotationRow } from './queries.js';
 import {
   findNewestKey,
@@ -14,13 +15,13 @@ import {
   lockTenant,
   updateRotationPlace,
 } from './queries.js';
-import type { Stage } from './stage.js';
+import { createBatches, retryWhileUnreachable, type Wait } from './retry.js';
 
 export interface RotationOptions {
   readonly database: Database;
   readonly keyStore: Pick<KeyStore, 'keyring' | 'keyMaker'>;
   readonly clock: Clock;
-  readonly stages: readonly Stage[];
+  readonly tables: readonly TableRecord[];
   readonly wait: Wait;
 }
 
@@ -48,7 +49,7 @@ export function beginRotation(
   tenantId: string,
   madeBeforeMs = Number.POSITIVE_INFINITY,
 ): Promise<Begun | undefined> {
-  return patiently(wait, async () => {
+  return retryWhileUnreachable(wait, async () => {
     const keyMaker = await keyStore.keyMaker();
     const begun = await database.write(tenantId, async (tx) => {
       if (!(await lockTenant(tx))) return undefined;
@@ -78,17 +79,18 @@ export interface Pass {
  * Walks once through everything the tenant has. The first walk goes on where an earlier run stopped and writes down how
  * far it came, in the transaction of each batch; later ones look at everything.
  */
-export async function walk(
+export async function walkTable(
   options: RotationOptions,
   rotation: Begun,
   isFirst: boolean,
   onStep: (seen: number) => void,
 ): Promise<Pass> {
-  const { database, keyStore, stages, wait } = options;
+  const { database, keyStore, wait } = options;
+  const stages = stagesOf(options);
   const { tenantId, to_version } = rotation;
   // Fetched anew for each walk, so that a still newer version made meanwhile is known.
   keyStore.keyring.evict(tenantId);
-  const keys = await patiently(wait, async () => keyStore.keyring.forTenant(tenantId)).catch(orGone);
+  const keys = await retryWhileUnreachable(wait, async () => keyStore.keyring.forTenant(tenantId)).catch(orGone);
   if (keys === undefined) return { seen: 0, resealed: 0, faults: [] };
   const startAt = isFirst ? stages.findIndex(({ name }) => name === rotation.stage) : -1;
   if (isFirst && rotation.stage === WALKED) return { seen: 0, resealed: 0, faults: [] };
@@ -102,7 +104,7 @@ export async function walk(
       const from: string = place;
       const step = await inBatches((rows) =>
         database.write(tenantId, async (tx) => {
-          const taken = await stage.reseal(tx, keys, from, rows);
+          const taken = await stage.sealed.reseal(tx, keys, from, rows);
           if (isFirst && taken.next !== undefined && taken.resealed > 0) {
             await updateRotationPlace(tx, { to_version, stage: stage.name, place: taken.next });
           }
@@ -117,11 +119,16 @@ export async function walk(
     }
   }
   if (isFirst && faults.length === 0) {
-    await patiently(wait, () =>
+    await retryWhileUnreachable(wait, () =>
       database.write(tenantId, (tx) => updateRotationPlace(tx, { to_version, stage: WALKED, place: '' })),
     );
   }
   return { seen, resealed, faults };
+}
+
+/** The tables to walk through, in the order of their declaration: how far a rotation came is stored by their names. */
+export function stagesOf({ tables }: Pick<RotationOptions, 'tables'>): { name: string; sealed: SealedRows }[] {
+  return tables.flatMap(({ name, sealed }) => (sealed ? [{ name, sealed }] : []));
 }
 
 /** The keyring says so in its own words when there are no keys at all: the tenant was deleted meanwhile. */
@@ -133,7 +140,7 @@ function orGone(error: unknown): undefined {
 /** Deletes the older versions. From the commit on, whatever a copy of the database still holds under them is unreadable. */
 export async function finish(options: RotationOptions, { tenantId, to_version }: Begun): Promise<void> {
   const { database, keyStore, clock, wait } = options;
-  await patiently(wait, () =>
+  await retryWhileUnreachable(wait, () =>
     database.write(tenantId, async (tx) => {
       await deleteEncryptionKeysBefore(tx, to_version);
       await finishRotation(tx, to_version, clock.nowMs());

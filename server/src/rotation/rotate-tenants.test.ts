@@ -1,30 +1,30 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import { openContent, sealContent } from '../resources/tokens/index.js';
+import { TABLES } from '../resources.js';
 import { connectAs } from '../testing/empty-database.js';
 import { eventually } from '../testing/eventually.js';
+import { openContent, sealContent } from '../vault/stored/seal.js';
 import { SETTLE_MS } from './rotate-tenant.js';
 import type { RotateTenantsOptions } from './rotate-tenants.js';
 import { rotateTenants } from './rotate-tenants.js';
-import type { Process, Vault } from './rotation-fixture.js';
+import type { Process, RotationVault } from './rotation-fixture.js';
 import {
   assertAllOpen,
   contentOf,
-  createPatience,
-  createVault,
+  createFakeTime,
+  createRotationVault,
   failingAt,
-  insertTokens,
+  insertTestTokens,
   keyVersions,
   manyIds,
   sealedTokens,
   versionsInUse,
 } from './rotation-fixture.js';
-import { STAGES } from './stages.js';
 import { everyTenantId } from './tenants.js';
 
-let vault: Vault;
+let vault: RotationVault;
 before(async () => {
-  vault = await createVault();
+  vault = await createRotationVault();
 });
 after(() => vault.close());
 
@@ -33,8 +33,8 @@ async function* only(...tenantIds: string[]): AsyncGenerator<string> {
 }
 
 function optionsOf(process: Process, more: Partial<RotateTenantsOptions> = {}): RotateTenantsOptions {
-  const { clock, wait } = createPatience();
-  return { ...process, clock, wait, stages: STAGES, onProgress: () => {}, ...more };
+  const { clock, wait } = createFakeTime();
+  return { ...process, clock, wait, tables: TABLES, onProgress: () => {}, ...more };
 }
 
 /** Two full batches and a little more. */
@@ -42,7 +42,7 @@ const ROWS = 1_100;
 
 async function tenantWithRows(process: Process, count = ROWS): Promise<string> {
   const tenantId = await vault.makeTenant(process);
-  await insertTokens(vault, await process.keyStore.keyring.forTenant(tenantId), manyIds(count));
+  await insertTestTokens(vault, await process.keyStore.keyring.forTenant(tenantId), manyIds(count));
   return tenantId;
 }
 
@@ -59,7 +59,7 @@ describe('rotating a tenant', () => {
     const command = await vault.open();
     const tenantId = await tenantWithRows(command);
     const before = await sealedTokens(vault, tenantId);
-    const { clock, wait, waits } = createPatience();
+    const { clock, wait, waits } = createFakeTime();
     const summary = await rotateTenants(optionsOf(command, { clock, wait }), only(tenantId));
     assert.deepEqual(summary, { finished: 1, resumed: 0, rows: ROWS, faults: [] });
     assert.deepEqual(waits, [SETTLE_MS]);
@@ -84,8 +84,8 @@ describe('rotating a tenant', () => {
     const command = await vault.open();
     const tenantId = await tenantWithRows(command, 3);
     const oldKeys = await command.keyStore.keyring.forTenant(tenantId);
-    const { clock, wait, waits } = createPatience(async () => {
-      if (waits.length < 3) await insertTokens(vault, oldKeys, manyIds(2));
+    const { clock, wait, waits } = createFakeTime(async () => {
+      if (waits.length < 3) await insertTestTokens(vault, oldKeys, manyIds(2));
       assert.deepEqual(await keyVersions(vault, tenantId), [1, 2], 'the old key is there while a row needs it');
     });
     const summary = await rotateTenants(optionsOf(command, { clock, wait }), only(tenantId));
@@ -115,7 +115,7 @@ describe('rotating a tenant', () => {
     const write = async (): Promise<void> => {
       while (!isOver) {
         const [id = ''] = manyIds(1);
-        await insertTokens(vault, await keyring.forTenant(tenantId), [id]);
+        await insertTestTokens(vault, await keyring.forTenant(tenantId), [id]);
         count += 1;
         const [row] = (await sealedTokens(vault, tenantId)).slice(rounds % 50);
         assert.ok(row);
@@ -135,7 +135,7 @@ describe('rotating a tenant', () => {
       const enough = rounds + 2;
       await eventually('writes from before have ended', () => rounds >= enough);
     };
-    const { clock, wait } = createPatience(settle);
+    const { clock, wait } = createFakeTime(settle);
     const { finished, faults } = await rotateTenants(optionsOf(command, { clock, wait }), only(tenantId));
     const later = rounds + 3;
     await eventually('the writer goes on', () => rounds >= later);
@@ -254,7 +254,7 @@ describe('rotating a tenant', () => {
       await vault.db.owner.query('UPDATE tenants SET deleted_at = now() WHERE id = $1', [tenantId]);
       await vault.db.owner.query('DELETE FROM tenant_keys WHERE tenant_id = $1', [tenantId]);
     };
-    const { clock, wait } = createPatience(remove);
+    const { clock, wait } = createFakeTime(remove);
     assert.deepEqual((await rotateTenants(optionsOf(command, { clock, wait }), only(tenantId))).faults, []);
     await rotateTenants(optionsOf(command), only(tenantId));
     assert.deepEqual(await keyVersions(vault, tenantId), []);
@@ -272,7 +272,7 @@ describe('rotating every tenant', () => {
     await vault.db.owner.query(`UPDATE tenant_keys SET wrapped = '\\x00' WHERE tenant_id = $1 AND kind = 'index'`, [
       broken,
     ]);
-    const { clock, wait, waits } = createPatience();
+    const { clock, wait, waits } = createFakeTime();
     const fresh = await vault.open();
     const options = optionsOf(fresh, { clock, wait, madeBeforeMs: clock.nowMs() + 60_000 });
     const { finished, faults } = await rotateTenants(options, everyTenantId(fresh.database, wait));

@@ -1,16 +1,16 @@
 import { IntegrityError } from '../crypto/integrity-error.js';
 import { AppError } from '../kernel/errors.js';
-import { patiently } from './patience.js';
+import { retryWhileUnreachable } from './retry.js';
 import type { Begun, Pass, RotationOptions } from './rotate-tenant.js';
-import { beginRotation, finish, SETTLE_MS, walk } from './rotate-tenant.js';
+import { beginRotation, finish, SETTLE_MS, stagesOf, walkTable } from './rotate-tenant.js';
 
-export type Act = 'sealing' | 'waiting' | 'checking';
+export type RotationPhase = 'sealing' | 'waiting' | 'checking';
 
 export interface RotationProgress {
-  readonly act: Act;
+  readonly phase: RotationPhase;
   readonly tenantsBegun: number;
   readonly tenantsFinished: number;
-  /** Rows looked at in this act so far, and about how many there will be. */
+  /** Rows looked at in this phase so far, and about how many there will be. */
   readonly rows: number;
   readonly rowsTotal: number;
 }
@@ -55,12 +55,12 @@ export async function rotateTenants(
   const pending: Pending[] = [];
   const faults: TenantFault[] = [];
   let [tenants, resumed, finished, rowsTotal, seen, rows] = [0, 0, 0, 0, 0, 0];
-  const report = (act: Act) =>
-    options.onProgress({ act, tenantsBegun: tenants, tenantsFinished: finished, rows: seen, rowsTotal });
-  const take = async (act: Act, rotation: Begun, isFirst: boolean): Promise<Pass> => {
-    const pass = await walk(options, rotation, isFirst, (count) => {
+  const report = (phase: RotationPhase) =>
+    options.onProgress({ phase, tenantsBegun: tenants, tenantsFinished: finished, rows: seen, rowsTotal });
+  const take = async (phase: RotationPhase, rotation: Begun, isFirst: boolean): Promise<Pass> => {
+    const pass = await walkTable(options, rotation, isFirst, (count) => {
       seen += count;
-      report(act);
+      report(phase);
     });
     rows += pass.resealed;
     return pass;
@@ -108,7 +108,7 @@ export async function rotateTenants(
 /** A tenant whose keys are damaged gets no new one: it has to be mended first. A deleted one is no fault. */
 async function doKeysOpen({ keyStore, wait }: RotationOptions, tenantId: string): Promise<boolean> {
   try {
-    await patiently(wait, async () => keyStore.keyring.forTenant(tenantId));
+    await retryWhileUnreachable(wait, async () => keyStore.keyring.forTenant(tenantId));
     return true;
   } catch (error) {
     if (error instanceof IntegrityError) return true;
@@ -117,9 +117,10 @@ async function doKeysOpen({ keyStore, wait }: RotationOptions, tenantId: string)
   }
 }
 
-async function countRows({ database, stages, wait }: RotationOptions, tenantId: string): Promise<number> {
-  const counts = await patiently(wait, () =>
-    database.read(tenantId, (tx) => Promise.all(stages.map(({ count }) => (count === undefined ? 0 : count(tx))))),
+async function countRows(options: RotationOptions, tenantId: string): Promise<number> {
+  const counters = stagesOf(options).flatMap(({ sealed: { count } }) => (count ? [count] : []));
+  const counts = await retryWhileUnreachable(options.wait, () =>
+    options.database.read(tenantId, (tx) => Promise.all(counters.map((count) => count(tx)))),
   );
   return counts.reduce((sum, count) => sum + count, 0);
 }

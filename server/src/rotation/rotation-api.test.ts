@@ -4,14 +4,14 @@ import { keyVersionOf } from '../crypto/aead.js';
 import { openKeyStore } from '../crypto/key-store.js';
 import { systemClock } from '../kernel/clock.js';
 import { newId } from '../kernel/ids.js';
+import { TABLES } from '../resources.js';
 import type { Database } from '../storage/database.js';
 import { createDatabase } from '../storage/database.js';
 import { eventually } from '../testing/eventually.js';
 import type { TestApp } from '../testing/test-app.js';
 import { rootKeyOf, startTestApp } from '../testing/test-app.js';
 import { rotateTenants } from './rotate-tenants.js';
-import { createPatience } from './rotation-fixture.js';
-import { STAGES } from './stages.js';
+import { createFakeTime } from './rotation-fixture.js';
 import type { Fault } from './verify.js';
 import { verifyKeys } from './verify.js';
 
@@ -88,7 +88,7 @@ test('2xx throughout for clients of a tenant whose key is rotated twice: tokens,
   await Promise.race([failed, eventually('the clients are at work', () => rounds > ROUNDS_BEFORE)]);
   for (const version of [2, 3]) {
     // Stands for the half minute: the news was heard, and every request from before has ended.
-    const { clock, wait } = createPatience(async () => {
+    const { clock, wait } = createFakeTime(async () => {
       const isHeard = async () => {
         return (await app.keyStore.keyring.forTenant(tenant.id)).encryption.currentVersion === version;
       };
@@ -96,7 +96,7 @@ test('2xx throughout for clients of a tenant whose key is rotated twice: tokens,
       const enough = rounds + 3 * WRITERS;
       await Promise.race([failed, eventually('requests from before have ended', () => rounds >= enough)]);
     });
-    const options = { database, keyStore, clock, wait, stages: STAGES, onProgress: () => {} };
+    const options = { database, keyStore, clock, wait, tables: TABLES, onProgress: () => {} };
     const { finished, faults } = await rotateTenants(options, only(tenant.id));
     assert.deepEqual([finished, faults], [1, []]);
   }
@@ -118,8 +118,8 @@ test('2xx throughout for clients of a tenant whose key is rotated twice: tokens,
   assert.equal(listed.status, 200, listed.text);
   assert.ok(!app.logLines.join('').includes('integrity_fault'), 'no false alarm');
   const found: Fault[] = [];
-  const { wait } = createPatience();
-  const looks = { database, keyStore, stages: STAGES, wait, onFault: (fault: Fault) => found.push(fault) };
+  const { wait } = createFakeTime();
+  const looks = { database, keyStore, tables: TABLES, wait, onFault: (fault: Fault) => found.push(fault) };
   const { rows } = await verifyKeys({ ...looks, onProgress: () => {} }, only(tenant.id));
   assert.deepEqual(found, []);
   assert.ok(rows > 2 * ROUNDS_BEFORE);
@@ -134,8 +134,8 @@ test('a kept answer with a flipped byte, and a session that gave itself rights, 
   const { keyStore } = await openKeyStore(database, { value: rootKeyOf(app), isProduction: false });
   const look = async (): Promise<string[]> => {
     const tables: string[] = [];
-    const { wait } = createPatience();
-    const options = { database, keyStore, stages: STAGES, wait, onProgress: () => {} };
+    const { wait } = createFakeTime();
+    const options = { database, keyStore, tables: TABLES, wait, onProgress: () => {} };
     await verifyKeys({ ...options, onFault: ({ table }) => tables.push(table) }, only(tenant.id));
     return tables;
   };
@@ -146,8 +146,8 @@ test('a kept answer with a flipped byte, and a session that gave itself rights, 
   );
   await app.db.owner.query(`UPDATE sessions SET permissions = '{token:read}' WHERE tenant_id = $1`, [tenant.id]);
   assert.deepEqual(await look(), ['idempotency_keys', 'sessions']);
-  const { clock, wait } = createPatience();
-  const options = { database, keyStore, clock, wait, stages: STAGES, onProgress: () => {} };
+  const { clock, wait } = createFakeTime();
+  const options = { database, keyStore, clock, wait, tables: TABLES, onProgress: () => {} };
   const { finished, faults } = await rotateTenants(options, only(tenant.id));
   assert.deepEqual([finished, faults.map(({ table }) => table)], [0, ['idempotency_keys']]);
 });

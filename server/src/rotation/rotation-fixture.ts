@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Writable } from 'node:stream';
 import { createApp } from '../app.js';
-import { operatorAct } from '../audit/entry.js';
+import { operatorContext } from '../audit/entry.js';
 import { ensureLogPartitions } from '../audit/partitions.js';
 import { readConfig } from '../config.js';
 import { keyVersionOf } from '../crypto/aead.js';
@@ -18,8 +18,6 @@ import { openTenantKeys } from '../crypto/tenant-keys.js';
 import { systemClock } from '../kernel/clock.js';
 import { newId } from '../kernel/ids.js';
 import { createTenant } from '../resources/tenants/index.js';
-import type { TokenContent } from '../resources/tokens/index.js';
-import { groupIdOf, openContent, sealContent } from '../resources/tokens/index.js';
 import type { Database } from '../storage/database.js';
 import { createDatabase } from '../storage/database.js';
 import { createMetrics } from '../telemetry/metrics.js';
@@ -27,7 +25,10 @@ import { createProcessLog } from '../telemetry/process-log.js';
 import { createFakeClock } from '../testing/fake-clock.js';
 import type { TestDatabase } from '../testing/test-database.js';
 import { createTestDatabase } from '../testing/test-database.js';
-import type { SealedToken } from './token-queries.js';
+import type { TokenContent } from '../vault/stored/content.js';
+import { groupIdOf } from '../vault/stored/names.js';
+import { openContent, sealContent } from '../vault/stored/seal.js';
+import type { SealedToken } from '../vault/upkeep/reseal-queries.js';
 
 /** What one process has: connections of its own, and keys it opened for itself. */
 export interface Process {
@@ -35,7 +36,7 @@ export interface Process {
   readonly keyStore: KeyStore;
 }
 
-export interface Vault {
+export interface RotationVault {
   readonly db: TestDatabase;
   readonly folder: string;
   readonly keyFile: string;
@@ -47,7 +48,7 @@ export interface Vault {
   close(): Promise<void>;
 }
 
-export async function createVault(): Promise<Vault> {
+export async function createRotationVault(): Promise<RotationVault> {
   const db = await createTestDatabase();
   const folder = await mkdtemp(join(tmpdir(), 'sr-rotation-'));
   const keyFile = join(folder, 'root.key');
@@ -84,10 +85,10 @@ export async function createVault(): Promise<Vault> {
     },
     async makeTenant({ database, keyStore }) {
       const [tenantId, ownerId] = [newId(), newId()];
-      const act = operatorAct(systemClock.nowMs());
+      const auditContext = operatorContext(systemClock.nowMs());
       const keyMaker = await keyStore.keyMaker();
       await database.write(tenantId, (tx) =>
-        createTenant(tx, keyMaker, act, { name: 'Rotated', ownerId, isNewOwner: true }),
+        createTenant(tx, keyMaker, auditContext, { name: 'Rotated', ownerId, isNewOwner: true }),
       );
       return tenantId;
     },
@@ -100,7 +101,7 @@ export async function createVault(): Promise<Vault> {
 }
 
 /** A clock that only waiting moves, and what was waited for. */
-export function createPatience(duringWait: (ms: number) => Promise<void> | void = () => {}) {
+export function createFakeTime(duringWait: (ms: number) => Promise<void> | void = () => {}) {
   const clock = createFakeClock(systemClock.nowMs());
   const waits: number[] = [];
   const wait = async (ms: number): Promise<void> => {
@@ -126,7 +127,7 @@ export function contentOf(text: string): TokenContent {
 }
 
 /** Writes rows as the owner, sealed with these keys whatever they are by now. */
-export async function insertTokens(vault: Vault, keys: TenantKeys, ids: readonly string[]): Promise<void> {
+export async function insertTestTokens(vault: RotationVault, keys: TenantKeys, ids: readonly string[]): Promise<void> {
   const { tenantId: tenant_id } = keys;
   const sealed = ids.map((id) => sealContent(keys, { tenant_id, id, data_version: 1 }, contentOf(`data of ${id}`)));
   await vault.db.owner.query(
@@ -141,7 +142,7 @@ export function manyIds(count: number): string[] {
   return Array.from({ length: count }, () => newId());
 }
 
-export async function sealedTokens(vault: Vault, tenantId: string): Promise<SealedToken[]> {
+export async function sealedTokens(vault: RotationVault, tenantId: string): Promise<SealedToken[]> {
   const { rows } = await vault.db.owner.query<SealedToken>(
     'SELECT tenant_id, id, type, group_id, data_version, sealed FROM tokens WHERE tenant_id = $1 ORDER BY id',
     [tenantId],
@@ -150,12 +151,12 @@ export async function sealedTokens(vault: Vault, tenantId: string): Promise<Seal
 }
 
 /** Which key versions the rows name, in order. */
-export async function versionsInUse(vault: Vault, tenantId: string): Promise<(number | undefined)[]> {
+export async function versionsInUse(vault: RotationVault, tenantId: string): Promise<(number | undefined)[]> {
   const rows = await sealedTokens(vault, tenantId);
   return [...new Set(rows.map(({ sealed }) => keyVersionOf(sealed)))].sort();
 }
 
-export async function keyVersions(vault: Vault, tenantId: string): Promise<number[]> {
+export async function keyVersions(vault: RotationVault, tenantId: string): Promise<number[]> {
   const { rows } = await vault.db.owner.query<{ version: number }>(
     `SELECT version FROM tenant_keys WHERE tenant_id = $1 AND kind = 'encryption' ORDER BY version`,
     [tenantId],
@@ -164,7 +165,7 @@ export async function keyVersions(vault: Vault, tenantId: string): Promise<numbe
 }
 
 /** Opens every row of the tenant as a process does that starts now, with the key file as it is on disk. */
-export async function assertAllOpen(vault: Vault, tenantId: string, count: number): Promise<void> {
+export async function assertAllOpen(vault: RotationVault, tenantId: string, count: number): Promise<void> {
   const ring = parseRootKeyRing(await readFile(vault.keyFile, 'utf8'));
   const database = createDatabase({ target: vault.db.target, clock: systemClock });
   try {
@@ -181,11 +182,11 @@ export async function assertAllOpen(vault: Vault, tenantId: string, count: numbe
 export function failingAt(database: Database, nth: number, when: 'before' | 'after') {
   let count = 0;
   const injected = new Error('injected');
-  async function guard<T>(act: () => Promise<T>): Promise<T> {
+  async function guard<T>(work: () => Promise<T>): Promise<T> {
     count += 1;
     const isIt = count === nth;
     if (isIt && when === 'before') throw injected;
-    const result = await act();
+    const result = await work();
     if (isIt) throw injected;
     return result;
   }

@@ -1,6 +1,6 @@
 import { listTenants } from '../resources/tenants/index.js';
 import type { Database } from '../storage/database.js';
-import { patiently, type Wait } from './patience.js';
+import { retryWhileUnreachable, type Wait } from './retry.js';
 
 const PAGE_ROWS = 1_000;
 const BEFORE_ALL = { createdAt: new Date(0), id: '00000000-0000-0000-0000-000000000000' };
@@ -10,7 +10,7 @@ export async function* everyTenantId(database: Database, wait: Wait): AsyncGener
   let after = BEFORE_ALL;
   for (;;) {
     const from = after;
-    const page = await patiently(wait, () => database.lookUp((tx) => listTenants(tx, from, PAGE_ROWS)));
+    const page = await retryWhileUnreachable(wait, () => database.lookUp((tx) => listTenants(tx, from, PAGE_ROWS)));
     for (const { id } of page) yield id;
     const last = page.at(-1);
     if (!last || page.length < PAGE_ROWS) return;

@@ -1,35 +1,35 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { operatorAct } from '../audit/entry.js';
+import { operatorContext } from '../audit/entry.js';
 import { systemClock } from '../kernel/clock.js';
 import { createApplication } from '../resources/applications/index.js';
+import { TABLES } from '../resources.js';
 import { rotateTenants } from './rotate-tenants.js';
-import type { Process, Vault } from './rotation-fixture.js';
-import { createPatience, createVault, insertTokens, manyIds, sealedTokens } from './rotation-fixture.js';
-import { STAGES } from './stages.js';
+import type { Process, RotationVault } from './rotation-fixture.js';
+import { createFakeTime, createRotationVault, insertTestTokens, manyIds, sealedTokens } from './rotation-fixture.js';
 import { everyTenantId } from './tenants.js';
 import type { Fault, Verified } from './verify.js';
 import { verifyKeys } from './verify.js';
 
-let vault: Vault;
+let vault: RotationVault;
 let command: Process;
 let tenantId: string;
 let otherId: string;
 before(async () => {
-  vault = await createVault();
+  vault = await createRotationVault();
   command = await vault.open();
   tenantId = await makeTenant(700);
   otherId = await makeTenant(3);
 });
 after(() => vault.close());
 
-const { wait } = createPatience();
+const { wait } = createFakeTime();
 
 async function makeTenant(rows: number): Promise<string> {
   const made = await vault.makeTenant(command);
-  await insertTokens(vault, await command.keyStore.keyring.forTenant(made), manyIds(rows));
+  await insertTestTokens(vault, await command.keyStore.keyring.forTenant(made), manyIds(rows));
   await command.database.write(made, (tx) =>
-    createApplication(tx, command.keyStore.systemKeys, operatorAct(systemClock.nowMs()), {
+    createApplication(tx, command.keyStore.systemKeys, operatorContext(systemClock.nowMs()), {
       name: 'Verified',
       type: 'management',
       permissions: ['tenant:read'],
@@ -42,7 +42,7 @@ async function verify(): Promise<Verified & { found: Fault[] }> {
   const found: Fault[] = [];
   const options = {
     ...command,
-    stages: STAGES,
+    tables: TABLES,
     wait,
     onFault: (fault: Fault) => found.push(fault),
     onProgress: () => {},
@@ -122,9 +122,9 @@ test('beside a rotation nothing is reported that is whole', async () => {
   const looking = (async () => {
     while (!isOver) found = [...found, ...(await verify()).found];
   })();
-  const patience = createPatience();
+  const fakeTime = createFakeTime();
   for (let round = 0; round < 4; round += 1) {
-    const options = { ...process, ...patience, stages: STAGES, onProgress: () => {} };
+    const options = { ...process, ...fakeTime, tables: TABLES, onProgress: () => {} };
     await rotateTenants(options, everyTenantId(process.database, wait));
   }
   isOver = true;

@@ -7,9 +7,9 @@ import type { TenantKeys } from '../crypto/tenant-keys.js';
 import { openTenantKeys } from '../crypto/tenant-keys.js';
 import type { Database } from '../storage/database.js';
 import type { TenantTx } from '../storage/scope.js';
-import { MAC_WALKS } from './mac-walks.js';
-import { createBatches, patiently, type Wait } from './patience.js';
-import type { Stage, Step } from './stage.js';
+import type { TableRecord } from '../tables/table.js';
+import type { WalkStep } from '../tables/walk.js';
+import { createBatches, retryWhileUnreachable, type Wait } from './retry.js';
 
 export interface Fault {
   /** Undefined for what belongs to the installation. */
@@ -21,7 +21,7 @@ export interface Fault {
 export interface VerifyOptions {
   readonly database: Database;
   readonly keyStore: Pick<KeyStore, 'custody' | 'systemKeys'>;
-  readonly stages: readonly Stage[];
+  readonly tables: readonly TableRecord[];
   readonly wait: Wait;
   readonly onFault: (fault: Fault) => void;
   readonly onProgress: (rows: number) => void;
@@ -38,7 +38,7 @@ const BATCH_ROWS = 500;
 /** Opens everything that is sealed and changes nothing. The check row was opened by whoever opened the database. */
 export async function verifyKeys(options: VerifyOptions, tenantIds: AsyncIterable<string>): Promise<Verified> {
   let [tenants, rows, faults] = [0, 0, 0];
-  const tally = (tenantId: string | undefined, table: string, { seen, faults: ids = [] }: Step): void => {
+  const tally = (tenantId: string | undefined, table: string, { seen, faults: ids = [] }: WalkStep): void => {
     rows += seen;
     faults += ids.length;
     for (const id of ids) options.onFault({ tenantId, table, id });
@@ -52,8 +52,8 @@ export async function verifyKeys(options: VerifyOptions, tenantIds: AsyncIterabl
   return { tenants, rows, faults };
 }
 
-async function verifySystemKeys({ database, keyStore, wait }: VerifyOptions): Promise<Step> {
-  const rows = await patiently(wait, () => database.lookUp(findSystemKeys));
+async function verifySystemKeys({ database, keyStore, wait }: VerifyOptions): Promise<WalkStep> {
+  const rows = await retryWhileUnreachable(wait, () => database.lookUp(findSystemKeys));
   const ring = await keyStore.custody.reload();
   const faults = rows.filter(
     ({ name, wrapped }) => !isOpened(() => unwrapByRing(ring, systemKeyContext(name), wrapped)),
@@ -64,12 +64,12 @@ async function verifySystemKeys({ database, keyStore, wait }: VerifyOptions): Pr
 async function verifyTenant(
   options: VerifyOptions,
   tenantId: string,
-  tally: (table: string, step: Step) => void,
+  tally: (table: string, step: WalkStep) => void,
 ): Promise<void> {
   const { step, keys } = await verifyTenantKeys(options, tenantId);
   tally('tenant_keys', step);
-  for (const { name, verify } of options.stages) {
-    if (verify === undefined || keys === undefined) continue;
+  for (const { name, sealed } of options.tables) {
+    if (sealed === undefined || keys === undefined) continue;
     await walk(
       options,
       tenantId,
@@ -77,29 +77,30 @@ async function verifyTenant(
       async (tx, place, limit) => {
         // Read with the rows: while a rotation runs beside us, a batch may be sealed under a key made a moment ago.
         const fresh = await keysFor(options, tx);
-        return fresh === undefined ? END : verify(tx, fresh, place, limit);
+        return fresh === undefined ? END : sealed.verify(tx, fresh, place, limit);
       },
     );
   }
   const { rowMac } = options.keyStore.systemKeys;
-  for (const { name, verify } of MAC_WALKS) {
+  for (const { name, macs } of options.tables) {
+    if (macs === undefined) continue;
     await walk(
       options,
       tenantId,
       (step) => tally(name, step),
-      (tx, place, limit) => verify(tx, rowMac, place, limit),
+      (tx, place, limit) => macs.verify(tx, rowMac, place, limit),
     );
   }
 }
 
-const END: Step = { next: undefined, seen: 0 };
+const END: WalkStep = { next: undefined, seen: 0 };
 
-type Look = (tx: TenantTx, place: string, limit: number) => Promise<Step>;
+type Look = (tx: TenantTx, place: string, limit: number) => Promise<WalkStep>;
 
 async function walk(
   { database, wait }: VerifyOptions,
   tenantId: string,
-  tally: (step: Step) => void,
+  tally: (step: WalkStep) => void,
   look: Look,
 ): Promise<void> {
   let place: string | undefined = '';
@@ -115,13 +116,13 @@ async function walk(
   }
 }
 
-function onlyRepeated(first: Step, second: Step): Step {
+function onlyRepeated(first: WalkStep, second: WalkStep): WalkStep {
   return { ...second, faults: (second.faults ?? []).filter((id) => first.faults?.includes(id)) };
 }
 
 /** Each row by itself, to say which one does not open; then all together, as serving needs them. */
 async function verifyTenantKeys({ database, keyStore, wait }: VerifyOptions, tenantId: string) {
-  const rows = await patiently(wait, () => database.read(tenantId, findTenantKeys));
+  const rows = await retryWhileUnreachable(wait, () => database.read(tenantId, findTenantKeys));
   const ring = await keyStore.custody.reload();
   const faults = rows
     .filter(({ kind: name, version, wrapped }) => {
@@ -130,7 +131,7 @@ async function verifyTenantKeys({ database, keyStore, wait }: VerifyOptions, ten
     .map(({ kind, version }) => `${kind}/${version}`);
   const keys = faults.length === 0 && rows.length > 0 ? openAll(ring, tenantId, rows) : undefined;
   const isWhole = keys !== undefined || faults.length > 0 || rows.length === 0;
-  const step: Step = { next: undefined, seen: rows.length, faults: isWhole ? faults : ['incomplete'] };
+  const step: WalkStep = { next: undefined, seen: rows.length, faults: isWhole ? faults : ['incomplete'] };
   return { step, keys };
 }
 

@@ -1,3 +1,4 @@
+import { createDeferred } from '../kernel/deferred.js';
 import type { Tx } from './scope.js';
 import type { Statement, Value } from './statement.js';
 
@@ -7,11 +8,11 @@ import type { Statement, Value } from './statement.js';
  */
 export interface Bulk<Row, Result, Answer> {
   readonly statement: Statement<Result>;
-  /** Of several that are due at once the lowest runs first, so that what is written is there to be found. */
+  /** Of several due at the same time the lowest runs first, so that later ones find what earlier ones wrote. */
   readonly order: number;
   /** The rows as columns. Rows are sorted here where they take locks, so that two batches never wait in a circle. */
   readonly values: (rows: readonly Row[]) => Value[];
-  /** Made once, of what came back and what was asked, and shared by all callers, each of whom finds its own part in it. */
+  /** Computed once from the returned rows and the input, and shared by all callers; each finds its own part in it. */
   readonly collect: (results: readonly Result[], rows: readonly Row[]) => Answer;
 }
 
@@ -45,7 +46,7 @@ export function createGather(run: Tx['run']): Gather {
       try {
         values = bulk.values(rows);
       } catch {
-        // Whoever brought a row that no column can be made of is told so; the others go on without.
+        // A caller whose row cannot be encoded gets the error; the others go on without it.
         callers = asked.filter((caller) => hasColumns(bulk, caller));
         if (callers.length === 0) return;
         rows = rowsOf(callers);
@@ -65,20 +66,20 @@ export function createGather(run: Tx['run']): Gather {
     for (const [bulk, callers] of batches) void runOne(bulk, callers);
   }
 
-  return (bulk, rows) =>
-    new Promise((resolve, reject) => {
-      // Rows and answers of one statement meet only each other, so the types that went in come out.
-      const key = bulk as unknown as AnyBulk;
-      const caller: Caller = { rows, resolve: resolve as (answer: unknown) => void, reject };
-      const callers = due.get(key);
-      if (callers) {
-        callers.push(caller);
-        return;
-      }
-      // After every promise that is settled now has been followed up, so that all callers of this turn are in.
+  return <Row, Result, Answer>(bulk: Bulk<Row, Result, Answer>, rows: readonly Row[]): Promise<Answer> => {
+    const { promise, resolve, reject } = createDeferred<Answer>();
+    // Rows and answers of one statement are never mixed with another's, so the types match.
+    const key = bulk as unknown as AnyBulk;
+    const caller: Caller = { rows, resolve: resolve as (answer: unknown) => void, reject };
+    const callers = due.get(key);
+    if (callers) callers.push(caller);
+    else {
+      // After all promises settled in this turn have been handled, so that every caller of this turn is included.
       if (due.size === 0) process.nextTick(flush);
       due.set(key, [caller]);
-    });
+    }
+    return promise;
+  };
 }
 
 function hasColumns(bulk: AnyBulk, caller: Caller): boolean {

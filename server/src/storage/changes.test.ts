@@ -7,7 +7,7 @@ import type { PostgresProxy } from '../testing/postgres-proxy.js';
 import { startPostgresProxy } from '../testing/postgres-proxy.js';
 import type { TestDatabase } from '../testing/test-database.js';
 import { createTestDatabase } from '../testing/test-database.js';
-import type { Change, ChangeListener } from './changes.js';
+import type { ChangeListener, ChangeNotice } from './changes.js';
 import { announce, listenForChanges, sendEcho } from './changes.js';
 import type { Database } from './database.js';
 import { createDatabase } from './database.js';
@@ -17,7 +17,7 @@ suite('announcements', () => {
   let database: Database;
   let proxy: PostgresProxy;
   let listener: ChangeListener;
-  const heard: Change[] = [];
+  const heard: ChangeNotice[] = [];
   /** What `isHearing` said at each gap: a gap must be called while nothing is trusted. */
   const gaps: boolean[] = [];
 

@@ -1,14 +1,15 @@
 import pg from 'pg';
 import { newId } from '../kernel/ids.js';
-import type { ConnectionTarget } from './connection.js';
+import type { ConnectionTarget, Endpoints } from './connection.js';
 import { endpointsOf } from './connection.js';
 import type { Database } from './database.js';
+import type { HostChoice } from './host-choice.js';
 import { checkAlive, checkSession, createHostChoice } from './host-choice.js';
 import type { Tx } from './scope.js';
 import { statement } from './statement.js';
 
 /** What one process tells the others so that they drop what they remember. */
-export interface Change {
+export interface ChangeNotice {
   readonly kind: 'tenant' | 'access';
   readonly tenantId: string;
 }
@@ -21,15 +22,18 @@ export interface ChangeListener {
 
 export interface ChangeListenerOptions {
   readonly target: ConnectionTarget;
-  readonly onChange: (change: Change) => void;
+  readonly onChange: (change: ChangeNotice) => void;
   /** Called when notices may have been missed: everything remembered is void. */
   readonly onGap: () => void;
   /** Sends a notice over a connection that is not the listening one. */
   readonly sendEcho: (echo: string) => Promise<void>;
   readonly onHeard?: () => void;
-  /** Called once, until it hears again, when what can be sent does not arrive, or there is no connection to hear it on. */
+  /**
+   * Called once when notices that were sent do not arrive, or when there is no connection to listen on; again only
+   * after they arrived in between.
+   */
   readonly onDeaf?: () => void;
-  /** How often it is proven anew that notices arrive. */
+  /** How often the arrival of notices is checked. */
   readonly echoIntervalMs?: number;
 }
 
@@ -38,27 +42,30 @@ const ECHO = 'echo';
 const BOUNDS = { acquireMs: 1_000, statementMs: 400, lockMs: 400 };
 const PING_INTERVAL_MS = 400;
 const RECONNECT_DELAY_MS = 250;
-/** Where nothing is heard, connecting anew is the only remedy, and seldom one. */
+/** Where no notice arrives, only a new connection can help, and it seldom does. */
 const DEAF_DELAY_MS = 1_000;
 const ECHO_INTERVAL_MS = 10_000;
 const ECHO_WAIT_MS = 2_000;
-/** A server that just came back may be reached by others first; after as many attempts in a row it is the address. */
+/**
+ * A server that just came back may be reachable for others first; after this many failures in a row the address is
+ * wrong.
+ */
 const REFUSALS_MAX = 4;
 
 const NOTIFY = statement<{ sent: string }>('notify_change', `SELECT pg_notify('${CHANNEL}', $1)::text AS sent`);
 
 /** Tells every process about a change when, and only if, this transaction commits. */
-export async function announce(tx: Tx, change: Change): Promise<void> {
+export async function announce(tx: Tx, change: ChangeNotice): Promise<void> {
   await tx.run(NOTIFY, [`${change.kind}:${change.tenantId}`]);
 }
 
-/** What a listener says to itself, by way of everybody. */
+/** A notice that a listener sends to itself over the pool. */
 export async function sendEcho(database: Pick<Database, 'system'>, echo: string): Promise<void> {
   await database.system((tx) => tx.run(NOTIFY, [`${ECHO}:${echo}`]));
 }
 
 /** One connection from its making to its end. */
-interface Ear {
+interface ListenerConnection {
   readonly client: pg.Client;
   /** Something was asked and is not answered yet. */
   isAsking: boolean;
@@ -70,165 +77,177 @@ interface Ear {
 
 /**
  * Listens on a connection of its own. A connection that went silent without closing is found by asking it something
- * every few hundred milliseconds, so a change made elsewhere holds here within a second or nothing is remembered.
+ * every few hundred milliseconds, so a change made by another process is effective here within a second, or nothing is
+ * cached.
  *
  * Behind a proxy that pools transactions LISTEN succeeds and nothing ever comes. So nothing is trusted before a notice
- * sent over another connection has arrived, and one is sent again now and then. It counts only if it arrives while
- * nothing is being asked: such a proxy passes on by luck what comes together with an answer, and nothing else.
+ * sent over another connection has arrived, and one is sent again now and then. It counts only if it arrives while no
+ * query runs on this connection: such a proxy passes on notices that happen to come together with an answer, and no
+ * others.
  */
 export function listenForChanges(options: ChangeListenerOptions): ChangeListener {
-  const endpoints = endpointsOf(options.target);
-  const choice = createHostChoice(endpoints, BOUNDS);
-  let ear: Ear | undefined;
-  let isHearing = false;
-  let isClosed = false;
-  let wasDeafTold = false;
-  let refusals = 0;
-  let reconnect: NodeJS.Timeout | undefined;
+  return new Listener(options);
+}
 
-  function lose(broken: Ear, delayMs = RECONNECT_DELAY_MS): void {
-    if (ear !== broken) return;
-    isHearing = false;
-    options.onGap();
-    void hangUp();
-    choice.doubt(choice.current());
-    connectIn(delayMs);
+class Listener implements ChangeListener {
+  readonly #options: ChangeListenerOptions;
+  readonly #endpoints: Endpoints;
+  readonly #choice: HostChoice;
+  #connection: ListenerConnection | undefined;
+  #isHearing = false;
+  #isClosed = false;
+  #wasDeafTold = false;
+  #refusals = 0;
+  #reconnect: NodeJS.Timeout | undefined;
+
+  constructor(options: ChangeListenerOptions) {
+    this.#options = options;
+    this.#endpoints = endpointsOf(options.target);
+    this.#choice = createHostChoice(this.#endpoints, BOUNDS);
+    void this.#connect();
   }
 
-  async function hangUp(): Promise<void> {
-    const last = ear;
-    ear = undefined;
+  readonly isHearing = (): boolean => this.#isHearing;
+
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    this.#isHearing = false;
+    clearTimeout(this.#reconnect);
+    await this.#hangUp();
+  }
+
+  #lose(broken: ListenerConnection, delayMs = RECONNECT_DELAY_MS): void {
+    if (this.#connection !== broken) return;
+    this.#isHearing = false;
+    this.#options.onGap();
+    void this.#hangUp();
+    this.#choice.doubt(this.#choice.current());
+    this.#connectIn(delayMs);
+  }
+
+  async #hangUp(): Promise<void> {
+    const last = this.#connection;
+    this.#connection = undefined;
     for (const timer of last?.timers ?? []) clearTimeout(timer);
     await last?.client.end().catch(() => {});
   }
 
-  function connectIn(delayMs: number): void {
-    if (isClosed) return;
-    reconnect = setTimeout(() => void connect(), delayMs);
-    reconnect.unref();
+  #connectIn(delayMs: number): void {
+    if (this.#isClosed) return;
+    this.#reconnect = setTimeout(() => void this.#connect(), delayMs);
+    this.#reconnect.unref();
   }
 
-  function after(delayMs: number, of: Ear, act: () => void): NodeJS.Timeout {
+  #after(delayMs: number, of: ListenerConnection, act: () => void): NodeJS.Timeout {
     const timer = setTimeout(() => {
       of.timers.delete(timer);
-      if (ear === of) act();
+      if (this.#connection === of) act();
     }, delayMs);
     timer.unref();
     of.timers.add(timer);
     return timer;
   }
 
-  async function keepAsking(asked: Ear): Promise<void> {
+  async #keepAsking(asked: ListenerConnection): Promise<void> {
     asked.isAsking = true;
     try {
-      await checkAlive(asked.client, endpoints.sessionAttrs);
+      await checkAlive(asked.client, this.#endpoints.sessionAttrs);
       asked.isAsking = false;
-      after(PING_INTERVAL_MS, asked, () => void keepAsking(asked));
+      this.#after(PING_INTERVAL_MS, asked, () => void this.#keepAsking(asked));
     } catch {
-      lose(asked);
+      this.#lose(asked);
     }
   }
 
-  async function keepProving(of: Ear): Promise<void> {
+  async #keepProving(of: ListenerConnection): Promise<void> {
     const echo = newId();
     const arrived = new Promise<void>((resolve) => {
       of.onEcho = resolve;
     });
     of.echo = echo;
     try {
-      await options.sendEcho(echo);
+      await this.#options.sendEcho(echo);
     } catch {
-      // The way out is broken, which says nothing about this connection.
-      after(DEAF_DELAY_MS, of, () => void keepProving(of));
+      // Sending failed, which says nothing about the listener connection.
+      this.#after(DEAF_DELAY_MS, of, () => void this.#keepProving(of));
       return;
     }
-    const patience = after(ECHO_WAIT_MS, of, () => {
-      tellDeaf();
-      lose(of, DEAF_DELAY_MS);
+    const deadline = this.#after(ECHO_WAIT_MS, of, () => {
+      this.#tellDeaf();
+      this.#lose(of, DEAF_DELAY_MS);
     });
     await arrived;
-    clearTimeout(patience);
-    if (ear !== of) return;
-    if (!isHearing) options.onGap();
-    isHearing = true;
-    wasDeafTold = false;
-    refusals = 0;
-    options.onHeard?.();
-    after(options.echoIntervalMs ?? ECHO_INTERVAL_MS, of, () => void keepProving(of));
+    clearTimeout(deadline);
+    if (this.#connection !== of) return;
+    if (!this.#isHearing) this.#options.onGap();
+    this.#isHearing = true;
+    this.#wasDeafTold = false;
+    this.#refusals = 0;
+    this.#options.onHeard?.();
+    this.#after(this.#options.echoIntervalMs ?? ECHO_INTERVAL_MS, of, () => void this.#keepProving(of));
   }
 
-  function receive(by: Ear, payload: string): void {
+  #receive(by: ListenerConnection, payload: string): void {
     const [kind, word] = payload.split(':');
     if (kind === ECHO && word) {
       if (word !== by.echo) return;
-      if (by.isAsking) void options.sendEcho(word).catch(() => {});
+      if (by.isAsking) void this.#options.sendEcho(word).catch(() => {});
       else by.onEcho();
-    } else if ((kind === 'tenant' || kind === 'access') && word) options.onChange({ kind, tenantId: word });
-    else options.onGap();
+    } else if ((kind === 'tenant' || kind === 'access') && word) this.#options.onChange({ kind, tenantId: word });
+    else this.#options.onGap();
   }
 
-  function tellDeaf(): void {
-    if (!wasDeafTold) options.onDeaf?.();
-    wasDeafTold = true;
+  #tellDeaf(): void {
+    if (!this.#wasDeafTold) this.#options.onDeaf?.();
+    this.#wasDeafTold = true;
   }
 
   /** Where notices can be sent and only listening fails, the listener's own host or login is wrong. */
-  async function noteRefusal(): Promise<void> {
-    if (wasDeafTold) return;
+  async #noteRefusal(): Promise<void> {
+    if (this.#wasDeafTold) return;
     try {
-      await options.sendEcho(newId());
-      refusals += 1;
+      await this.#options.sendEcho(newId());
+      this.#refusals += 1;
     } catch {
-      refusals = 0;
+      this.#refusals = 0;
     }
-    if (refusals >= REFUSALS_MAX && !isClosed) tellDeaf();
+    if (this.#refusals >= REFUSALS_MAX && !this.#isClosed) this.#tellDeaf();
   }
 
-  async function connect(): Promise<void> {
+  async #connect(): Promise<void> {
     try {
-      await choice.settle();
+      await this.#choice.settle();
     } catch {
-      void noteRefusal();
-      connectIn(RECONNECT_DELAY_MS);
+      void this.#noteRefusal();
+      this.#connectIn(RECONNECT_DELAY_MS);
       return;
     }
-    if (isClosed) return;
-    const config = { ...endpoints.configFor(choice.current(), BOUNDS), query_timeout: BOUNDS.statementMs };
-    const fresh: Ear = {
+    if (this.#isClosed) return;
+    const config = { ...this.#endpoints.configFor(this.#choice.current(), BOUNDS), query_timeout: BOUNDS.statementMs };
+    const fresh: ListenerConnection = {
       client: new pg.Client(config),
       isAsking: true,
       echo: undefined,
       onEcho: () => {},
       timers: new Set(),
     };
-    ear = fresh;
-    fresh.client.on('error', () => lose(fresh));
-    fresh.client.on('end', () => lose(fresh));
-    fresh.client.on('notification', (message) => receive(fresh, message.payload ?? ''));
+    this.#connection = fresh;
+    fresh.client.on('error', () => this.#lose(fresh));
+    fresh.client.on('end', () => this.#lose(fresh));
+    fresh.client.on('notification', (message) => this.#receive(fresh, message.payload ?? ''));
     try {
       await fresh.client.connect();
-      await checkSession(fresh.client, endpoints.sessionAttrs);
+      await checkSession(fresh.client, this.#endpoints.sessionAttrs);
       await fresh.client.query(`LISTEN ${CHANNEL}`);
-      if (ear !== fresh) return;
+      if (this.#connection !== fresh) return;
       fresh.isAsking = false;
-      options.onGap();
-      after(PING_INTERVAL_MS, fresh, () => void keepAsking(fresh));
+      this.#options.onGap();
+      this.#after(PING_INTERVAL_MS, fresh, () => void this.#keepAsking(fresh));
     } catch {
-      lose(fresh);
-      void noteRefusal();
+      this.#lose(fresh);
+      void this.#noteRefusal();
       return;
     }
-    await keepProving(fresh);
+    await this.#keepProving(fresh);
   }
-
-  void connect();
-  return {
-    isHearing: () => isHearing,
-    async close() {
-      isClosed = true;
-      isHearing = false;
-      clearTimeout(reconnect);
-      await hangUp();
-    },
-  };
 }

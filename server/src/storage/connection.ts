@@ -107,8 +107,8 @@ function loginConfig({ user, password, database }: Address): pg.ClientConfig {
 }
 
 /**
- * What is sent in this turn of the event loop leaves in one write: each would be a call into the kernel of its own. The
- * stream is the driver's inside; a driver that hides it one day only loses the saving.
+ * Everything sent in this turn of the event loop leaves in one write instead of one system call each. The stream is
+ * internal to the driver; if a release hides it, only the saving is lost.
  */
 function sendTogether(client: pg.ClientBase): void {
   const { connection } = client as { connection?: { stream?: { cork?(): void; uncork(): void } } };
@@ -134,7 +134,7 @@ export async function runStatement<Row>(
   }
 }
 
-/** Sends BEGIN and the scope without waiting: the statements that follow travel in the same flight. */
+/** Sends BEGIN and the scope without waiting: the statements that follow travel in the same round trip. */
 export function openScope(
   client: pg.ClientBase,
   scope: { readonly role: Role; readonly tenants: readonly string[]; readonly isReadOnly: boolean },
@@ -142,7 +142,7 @@ export function openScope(
   isPrepared = true,
 ): Promise<unknown> {
   sendTogether(client);
-  // What is only read is read as of one moment, so that a page and its total never contradict each other.
+  // A read-only transaction reads one snapshot, so that a page and its total never contradict each other.
   const begun = client.query(scope.isReadOnly ? 'BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY' : 'BEGIN');
   const values = [
     scope.role,

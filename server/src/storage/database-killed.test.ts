@@ -29,7 +29,7 @@ interface Tally {
   refused: number;
 }
 
-/** Many questions in one flight, each with an answer that says whose it is. */
+/** Many questions in one round trip, each with an answer that says whose it is. */
 async function ask(tx: TenantTx, isWrite: boolean, turn: number): Promise<void> {
   const marks = Array.from({ length: QUESTIONS_AT_ONCE }, (_, index) => `${tx.tenantId}/${turn}/${index}`);
   const answers = await Promise.all(marks.map((mark, index) => tx.run(index % 4 === 0 ? SLOW_ECHO : ECHO, [mark])));

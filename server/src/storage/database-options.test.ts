@@ -38,7 +38,7 @@ suite('what the settings say about connections', () => {
     });
   };
 
-  test('without prepared statements nothing is kept by name, whatever runs in one flight, and all of it works', () =>
+  test('without prepared statements nothing is kept by name, whatever runs in one round trip, and all of it works', () =>
     opened({ isPrepared: false, connections: { readMax: 2, writeMax: 1 } }, async (database) => {
       await Promise.all(Array.from({ length: 50 }, () => write(database)));
       const tenantId = newId();

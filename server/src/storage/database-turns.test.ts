@@ -106,7 +106,7 @@ suite('connections that one tenant may hold', () => {
     });
     let begun = 0;
     const flood = Array.from({ length: 1_000 }, () =>
-      database.identify(async (tx) => {
+      database.readCredential(async (tx) => {
         await tx.run(PING, []);
         begun += 1;
         await held;

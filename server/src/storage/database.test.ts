@@ -11,7 +11,7 @@ import { clientConfig, DEFAULT_TIME_BOUNDS, openScope } from './connection.js';
 import type { Database } from './database.js';
 import { createDatabase } from './database.js';
 import { sqlStateOf } from './faults.js';
-import { createPool } from './pool.js';
+import { ConnectionPool } from './pool.js';
 import type { Tx } from './scope.js';
 import { statement } from './statement.js';
 
@@ -280,7 +280,7 @@ suite('transactions', () => {
   });
 
   test('a connection carries neither role nor tenants nor bounds out of a transaction, however it ended', async () => {
-    const pool = createPool(db.target, DEFAULT_TIME_BOUNDS, 1);
+    const pool = new ConnectionPool(db.target, DEFAULT_TIME_BOUNDS, 1);
     const client = await pool.connect();
     try {
       const identity = async (): Promise<Identity | undefined> => (await client.query<Identity>(IDENTITY_SQL)).rows[0];

@@ -23,7 +23,7 @@ export const GLOBAL_TABLES: Readonly<Record<string, { readonly place: 'reference
     schema_migrations: { place: 'local', why: 'the history of the schema, asked at start alone' },
   };
 
-/** The row of a tenant is told by its own id; everything else of it lies beside that row. */
+/** The table of tenants is distributed by its own id; every other table is placed beside it. */
 const ROOT = { table: 'tenants', column: 'id' };
 
 /** What is left to do, in an order in which whatever is referenced comes first. */

@@ -14,7 +14,7 @@ export interface SupervisorOptions {
 
 const RESTARTS_IN_A_ROW_MAX = 5;
 const RESTART_DELAY_MS = 200;
-/** A server that stayed up this long was well again. */
+/** A server that stayed up this long has recovered. */
 const STEADY_MS = 30_000;
 
 /** Brings the embedded server back when it dies by itself. Until it is back, requests are answered with 503. */

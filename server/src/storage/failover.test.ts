@@ -1,16 +1,16 @@
 import assert from 'node:assert/strict';
 import { after, before, suite, test } from 'node:test';
-import { findPostgres, unless } from '@strongroom/parts/find.js';
-import type { PostgresServer } from '@strongroom/parts/postgres.js';
-import { freePort } from '@strongroom/parts/programs.js';
-import { promote, startStandby } from '@strongroom/parts/standby.js';
+import { findPostgres, unless } from '@strongroom/test-servers/find.js';
+import type { PostgresServer } from '@strongroom/test-servers/postgres.js';
+import { freePort } from '@strongroom/test-servers/programs.js';
+import { promote, startStandby } from '@strongroom/test-servers/standby.js';
 import { systemClock } from '../kernel/clock.js';
 import { AppError } from '../kernel/errors.js';
 import { newId } from '../kernel/ids.js';
 import { eventually } from '../testing/eventually.js';
 import { INSERT_NOTE, LIST_NOTES, makeNotesTable, storedNotes } from '../testing/notes-table.js';
 import { startBlackHole, startMigratedServer, urlOn } from '../testing/server-part.js';
-import type { Change } from './changes.js';
+import type { ChangeNotice } from './changes.js';
 import { announce, listenForChanges, sendEcho } from './changes.js';
 import { DEFAULT_TIME_BOUNDS } from './connection.js';
 import type { Database } from './database.js';
@@ -159,7 +159,7 @@ suite('an address of several hosts', { skip: unless(findPostgres(), 'PostgreSQL 
     closing(async () => {
       const database = open([primary.port, standby.port]);
       const target = targetOf([primary.port, standby.port]);
-      const heard: Change[] = [];
+      const heard: ChangeNotice[] = [];
       const listener = listenForChanges({
         target,
         onChange: (change) => heard.push(change),

@@ -34,7 +34,7 @@ export function isPlainError(error: unknown): boolean {
   return sqlStateOf(error) !== undefined && (error as { severity?: unknown }).severity === 'ERROR'; // It has one, see above.
 }
 
-/** Found out by the work itself: what it saw is no longer so, because somebody else was there first. */
+/** Detected by the work itself: what it read is no longer true, because another change came first. */
 export class Overtaken extends Error {
   override readonly name = 'Overtaken';
 }
@@ -55,13 +55,13 @@ const OUTAGE = /^(08|25006|25P03|25P04|53|57P|58|F0|XX)/;
 /** The store itself is in trouble, so that trying the same again at once is no use to anybody. */
 export function isOutage(error: unknown): boolean {
   if (!(error instanceof AppError && error.cause instanceof DriverFault)) return false;
-  // Whatever the reason, the same again could be done twice.
+  // The change may have been made, so a retry could make it twice.
   if (error.cause.isOutcomeUnknown) return true;
   const state = sqlStateOf(error);
   return state === undefined || OUTAGE.test(state);
 }
 
-/** The server is short of something, goes down, or was told to stop: the same again, one by one, would only add to it. */
+/** The server lacks a resource, is going down, or was told to stop: retrying one by one would make it worse. */
 const NOT_OF_A_STATEMENT = /^(08|25006|25P0|53|57|58|F0)/;
 
 /**
@@ -79,7 +79,7 @@ export function answerIn(error: unknown): unknown {
   return error instanceof AppError || error instanceof DriverFault ? answerIn(error.cause) : error;
 }
 
-/** The server takes no changes any more, or goes down: its connection is of no use to the next who takes it. */
+/** The server takes no changes any more, or is going down: its connection must not be reused. */
 export function isHostLost(error: unknown): boolean {
   return sqlStateOf(error) === undefined ? isOutage(error) : isOfNoUse(error);
 }

@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { createFakeClock } from '../testing/fake-clock.js';
 import { translateDriverFault } from './faults.js';
 import type { Member, RunBatch } from './group-commit.js';
-import { createGroupCommit, MemberFailure } from './group-commit.js';
+import { GroupCommit, MemberFailure } from './group-commit.js';
 import type { TenantTx } from './scope.js';
 
 const LANES = 2;
@@ -73,7 +73,7 @@ function createStore(faults: readonly StoreFault[], isBlaming = true) {
 }
 
 async function acknowledge(changes: readonly Change[], runBatch: RunBatch): Promise<number[]> {
-  const queue = createGroupCommit({
+  const queue = new GroupCommit({
     runBatch,
     clock: createFakeClock(0),
     lanes: LANES,

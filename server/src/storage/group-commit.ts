@@ -1,4 +1,5 @@
 import type { Clock } from '../kernel/clock.js';
+import { createDeferred } from '../kernel/deferred.js';
 import { AppError, storageUnavailable } from '../kernel/errors.js';
 import { createFairQueue } from '../kernel/fair-queue.js';
 import { isConflict, isOutage } from './faults.js';
@@ -41,13 +42,6 @@ export interface GroupCommitOptions {
   readonly waitMaxMs: number;
 }
 
-export interface GroupCommit {
-  submit<T>(tenantId: string, work: Work<T>): Promise<T>;
-  /** Resolves when everything submitted so far has its answer; what comes later is refused. */
-  drain(): Promise<void>;
-  readonly depth: () => number;
-}
-
 interface Queued extends Member {
   readonly queuedAtMs: number;
   readonly resolve: (value: unknown) => void;
@@ -58,114 +52,150 @@ const CONFLICT_ATTEMPTS_MAX = 3;
 const CULPRITS_MAX = 3;
 
 /**
- * Changes that arrive together share one transaction and so one flush to disk. While a lane is busy the next batch
- * gathers by itself, so nobody waits for company. A batch in which one member fails is rolled back and goes again
- * without it: a neighbour's failure never becomes yours.
+ * Changes that arrive together share one transaction and so one flush to disk. While all lanes are busy the next batch
+ * gathers, so nothing ever waits for a batch to fill. A batch in which one member fails is rolled back and runs again
+ * without it: one caller's failure never fails another's change.
  */
-export function createGroupCommit(options: GroupCommitOptions): GroupCommit {
-  const queue = createFairQueue<Queued>();
-  const idleLanes = Array.from({ length: options.lanes }, (_, lane) => lane);
-  let isPumpScheduled = false;
-  let isClosed = false;
-  let pending = 0;
-  const onDrained: (() => void)[] = [];
+export class GroupCommit {
+  readonly #options: GroupCommitOptions;
+  readonly #queue = createFairQueue<Queued>();
+  readonly #idleLanes: number[];
+  readonly #onDrained: (() => void)[] = [];
+  #isPumpScheduled = false;
+  #isClosed = false;
+  #pending = 0;
 
-  function settle(finish: () => void): void {
-    finish();
-    pending -= 1;
-    if (pending === 0) for (const tell of onDrained.splice(0)) tell();
+  constructor(options: GroupCommitOptions) {
+    this.#options = options;
+    this.#idleLanes = Array.from({ length: options.lanes }, (_, lane) => lane);
   }
 
-  function answer(member: Queued, value: unknown): void {
-    settle(() => {
+  readonly submit = <T>(tenantId: string, work: Work<T>): Promise<T> => {
+    if (this.#isClosed) return Promise.reject(storageUnavailable(new Error('the commit queue is closed')));
+    const { queueMax, queueOfTenantMax, clock } = this.#options;
+    if (this.#queue.size() >= queueMax || this.#queue.sizeOf(tenantId) >= queueOfTenantMax) {
+      const detail = 'Too many changes are waiting to be committed. Nothing was done; try again shortly.';
+      return Promise.reject(new AppError('overloaded', detail, { headers: { 'Retry-After': '1' } }));
+    }
+    const { promise, resolve, reject } = createDeferred<T>();
+    this.#pending += 1;
+    const queuedAtMs = clock.monotonicMs();
+    // The value comes from this very work, so it has the type the caller asked for.
+    this.#queue.push({ tenantId, work, queuedAtMs, resolve: resolve as (value: unknown) => void, reject });
+    if (!this.#isPumpScheduled && this.#idleLanes.length > 0) {
+      this.#isPumpScheduled = true;
+      // After the requests of this turn of the event loop have been read: they then share a batch.
+      setImmediate(this.#pump);
+    }
+    return promise;
+  };
+
+  /** Resolves when everything submitted so far has its answer; what comes later is refused. */
+  drain(): Promise<void> {
+    this.#isClosed = true;
+    if (this.#pending === 0) return Promise.resolve();
+    return new Promise((resolve) => {
+      this.#onDrained.push(resolve);
+    });
+  }
+
+  depth(): number {
+    return this.#pending;
+  }
+
+  #settle(finish: () => void): void {
+    finish();
+    this.#pending -= 1;
+    if (this.#pending === 0) for (const tell of this.#onDrained.splice(0)) tell();
+  }
+
+  #answer(member: Queued, value: unknown): void {
+    this.#settle(() => {
       if (value instanceof Unwritten) member.reject(value.refusal);
       else member.resolve(value);
     });
   }
 
-  /** No attempt begins so late, be it the first or one after a failure: whoever waits gets an answer in time. */
-  function isLate(member: Queued): boolean {
-    return member.queuedAtMs < options.clock.monotonicMs() - options.waitMaxMs;
+  /** No attempt, first or repeated, begins later than this, so that every caller gets an answer in time. */
+  #isLate(member: Queued): boolean {
+    return member.queuedAtMs < this.#options.clock.monotonicMs() - this.#options.waitMaxMs;
   }
 
-  function refuseLate(member: Queued): void {
-    settle(() => member.reject(storageUnavailable(new Error('waited too long for a commit lane'))));
+  #refuseLate(member: Queued): void {
+    this.#settle(() => member.reject(storageUnavailable(new Error('waited too long for a commit lane'))));
   }
 
   /** Gives what it failed with, if it did. */
-  async function runAlone(member: Queued, lane: number): Promise<unknown> {
+  async #runAlone(member: Queued, lane: number): Promise<unknown> {
     for (let attempt = 1; ; attempt += 1) {
-      if (isLate(member)) return refuseLate(member);
+      if (this.#isLate(member)) return this.#refuseLate(member);
       try {
-        const [value] = await options.runBatch([member], lane);
-        answer(member, value);
+        const [value] = await this.#options.runBatch([member], lane);
+        this.#answer(member, value);
         return undefined;
       } catch (failure) {
         const error = reasonOf(failure);
         if (isConflict(error) && attempt < CONFLICT_ATTEMPTS_MAX) continue;
-        settle(() => member.reject(error));
+        this.#settle(() => member.reject(error));
         return error;
       }
     }
   }
 
-  /** Gives what made the store be given up, if it was. */
-  async function runTogether(members: readonly Queued[], lane: number, culprits = 0): Promise<unknown> {
+  /** Returns the failure of the store, if that was the reason. */
+  async #runTogether(members: readonly Queued[], lane: number, culprits = 0): Promise<unknown> {
     let values: unknown[];
     try {
-      values = await options.runBatch(members, lane);
+      values = await this.#options.runBatch(members, lane);
     } catch (failure) {
       const error = reasonOf(failure);
-      if (!isOutage(error)) return runApart(members, lane, failure, culprits);
-      for (const member of members) settle(() => member.reject(error));
+      if (!isOutage(error)) return this.#runApart(members, lane, failure, culprits);
+      for (const member of members) this.#settle(() => member.reject(error));
       return error;
     }
     members.forEach((member, index) => {
-      answer(member, values[index]);
+      this.#answer(member, values[index]);
     });
     return undefined;
   }
 
   /**
-   * The batch goes again without the one that failed, which then runs alone. Where nobody knows who it was, each tenant's
-   * changes go again without those of others; with many that fail, all run alone.
+   * The batch runs again without the member that failed, which then runs alone. If the member is unknown, the changes
+   * of each tenant run again separately; if many fail, all run alone.
    */
-  async function runApart(
-    members: readonly Queued[],
-    lane: number,
-    failure: unknown,
-    culprits: number,
-  ): Promise<unknown> {
+  async #runApart(members: readonly Queued[], lane: number, failure: unknown, culprits: number): Promise<unknown> {
     const culprit = failure instanceof MemberFailure ? members[failure.index] : undefined;
     if (culprit === undefined || culprits === CULPRITS_MAX) {
       const parts = culprit === undefined ? partsOf(members) : members.map((member) => [member]);
       let down: unknown;
       for (const part of parts) {
-        // The store went down meanwhile: one after the other, the last would hear of it after minutes.
-        if (down !== undefined) for (const member of part) settle(() => member.reject(storageUnavailable(down)));
+        // The store went down meanwhile: if all ran one after another, the last would get its answer after minutes.
+        if (down !== undefined) for (const member of part) this.#settle(() => member.reject(storageUnavailable(down)));
         else {
-          const error = await runPart(part, lane);
+          const error = await this.#runPart(part, lane);
           if (isOutage(error)) down = error;
         }
       }
       return down;
     }
     const others = members.filter((member) => member !== culprit);
-    const error = others.length > 0 ? await runTogether(others, lane, culprits + 1) : undefined;
-    return (await runAlone(culprit, lane)) ?? error;
+    const error = others.length > 0 ? await this.#runTogether(others, lane, culprits + 1) : undefined;
+    return (await this.#runAlone(culprit, lane)) ?? error;
   }
 
-  function runPart(part: readonly Queued[], lane: number): Promise<unknown> {
+  #runPart(part: readonly Queued[], lane: number): Promise<unknown> {
     const [first] = part;
-    return first !== undefined && part.length === 1 ? runAlone(first, lane) : runTogether(part, lane, CULPRITS_MAX);
+    return first !== undefined && part.length === 1
+      ? this.#runAlone(first, lane)
+      : this.#runTogether(part, lane, CULPRITS_MAX);
   }
 
-  /** The tenants in turn: who has hundreds waiting fills what the others leave. */
-  function takeBatch(): Queued[] {
+  /** Tenants in turn: a tenant with hundreds waiting gets what the others leave. */
+  #takeBatch(): Queued[] {
     const batch: Queued[] = [];
-    while (batch.length < options.batchMax && queue.size() > 0) {
-      for (const member of queue.take(options.batchMax - batch.length)) {
-        if (isLate(member)) refuseLate(member);
+    while (batch.length < this.#options.batchMax && this.#queue.size() > 0) {
+      for (const member of this.#queue.take(this.#options.batchMax - batch.length)) {
+        if (this.#isLate(member)) this.#refuseLate(member);
         else batch.push(member);
       }
     }
@@ -173,50 +203,23 @@ export function createGroupCommit(options: GroupCommitOptions): GroupCommit {
     return batch.sort((a, b) => (a.tenantId < b.tenantId ? -1 : a.tenantId > b.tenantId ? 1 : 0));
   }
 
-  function pump(): void {
-    isPumpScheduled = false;
-    while (queue.size() > 0) {
-      const lane = idleLanes.pop();
+  readonly #pump = (): void => {
+    this.#isPumpScheduled = false;
+    while (this.#queue.size() > 0) {
+      const lane = this.#idleLanes.pop();
       if (lane === undefined) return;
-      const batch = takeBatch();
-      if (batch.length === 0) {
-        idleLanes.push(lane);
+      const batch = this.#takeBatch();
+      const [first] = batch;
+      if (first === undefined) {
+        this.#idleLanes.push(lane);
         return;
       }
-      const running = batch.length === 1 ? runPart(batch, lane) : runTogether(batch, lane);
+      const running = batch.length > 1 ? this.#runTogether(batch, lane) : this.#runAlone(first, lane);
       void running.finally(() => {
-        idleLanes.push(lane);
-        pump();
+        this.#idleLanes.push(lane);
+        this.#pump();
       });
     }
-  }
-
-  return {
-    submit<T>(tenantId: string, work: Work<T>): Promise<T> {
-      if (isClosed) return Promise.reject(storageUnavailable(new Error('the commit queue is closed')));
-      if (queue.size() >= options.queueMax || queue.sizeOf(tenantId) >= options.queueOfTenantMax) {
-        const detail = 'Too many changes are waiting to be committed. Nothing was done; try again shortly.';
-        return Promise.reject(new AppError('overloaded', detail, { headers: { 'Retry-After': '1' } }));
-      }
-      return new Promise<T>((resolve, reject) => {
-        pending += 1;
-        const queuedAtMs = options.clock.monotonicMs();
-        // The value comes from this very work, so it has the type the caller asked for.
-        queue.push({ tenantId, work, queuedAtMs, resolve: resolve as (value: unknown) => void, reject });
-        if (isPumpScheduled || idleLanes.length === 0) return;
-        isPumpScheduled = true;
-        // After the requests of this turn of the event loop have been read: they then share a batch.
-        setImmediate(pump);
-      });
-    },
-    drain() {
-      isClosed = true;
-      if (pending === 0) return Promise.resolve();
-      return new Promise((resolve) => {
-        onDrained.push(resolve);
-      });
-    },
-    depth: () => pending,
   };
 }
 

@@ -8,14 +8,14 @@ export interface HostChoice {
   readonly current: () => Host;
   /** Grows when another host is chosen: connections made before lead to one that is no longer meant. */
   readonly epoch: () => number;
-  /** Resolves once a fitting host is known; whoever asks while it is looked for shares the look. */
+  /** Resolves once a suitable host is known; concurrent callers share the search. */
   settle(): Promise<void>;
   /** This host failed: look at all of them before the next connection. */
   doubt(host: Host): void;
 }
 
 /** How long the other hosts may take to answer once one has said yes. */
-const PATIENCE_MS = 250;
+const SETTLE_MS = 250;
 
 const TOO_MANY_CONNECTIONS = '53300';
 
@@ -55,14 +55,14 @@ export async function checkAlive(client: pg.ClientBase, sessionAttrs: SessionAtt
 /**
  * All hosts are asked at once, so that a dead one costs no time of its own. Of those that fit the one promoted last is
  * taken, then the first in the order of the address, so that several processes take the same. An old primary that comes
- * back is passed over: as long as the new one answers, and by who has once seen the new one even if it does not.
+ * back is ignored while the new one answers, and always by a process that has seen the new one.
  */
 export function createHostChoice(endpoints: Endpoints, bounds: TimeBounds): HostChoice {
   const { hosts, sessionAttrs } = endpoints;
   let current = hosts[0];
   let isKnown = hosts.length === 1;
   let epoch = 0;
-  /** By cluster: one that was made anew, as an upgrade does, counts from the start. */
+  /** By cluster: a new cluster, as an upgrade makes it, starts with a new timeline. */
   const newestTimelines = new Map<string, number>();
   let looking: Promise<void> | undefined;
 
@@ -91,7 +91,7 @@ export function createHostChoice(endpoints: Endpoints, bounds: TimeBounds): Host
       newestTimelines.set(cluster, Math.max(timeline, newestTimelines.get(cluster) ?? 0));
     }
     const found = fitting.find(({ cluster, timeline }) => timeline === newestTimelines.get(cluster));
-    // It lives and only cannot be asked: what leads there already goes on, and the next who comes looks again.
+    // The host is alive but cannot be asked now: existing connections stay in use, and the next caller asks again.
     if (found === undefined && isCurrentFull) return;
     if (found === undefined) throw new Error(`none of the hosts of the address is reachable and ${sessionAttrs}`);
     isKnown = true;
@@ -148,20 +148,20 @@ async function originOf(client: pg.ClientBase): Promise<Pick<Fit, 'cluster' | 't
   }
 }
 
-/** Every yes, in order; once there is one, those who have not answered get a moment more and no longer. */
+/** All suitable hosts, in order; once one has answered, the others get only a moment more. */
 function yesInTime<T>(answers: readonly Promise<T | undefined>[]): Promise<T[]> {
   const known: (T | undefined)[] = answers.map(() => undefined);
   return new Promise((resolve) => {
     let open = answers.length;
-    let patience: NodeJS.Timeout | undefined;
+    let settling: NodeJS.Timeout | undefined;
     const conclude = (): void => resolve(known.filter((answer) => answer !== undefined));
     answers.forEach((answer, index) => {
       void answer.then((value) => {
         known[index] = value;
         open -= 1;
-        if (value !== undefined) patience ??= setTimeout(conclude, PATIENCE_MS);
+        if (value !== undefined) settling ??= setTimeout(conclude, SETTLE_MS);
         if (open > 0) return;
-        clearTimeout(patience);
+        clearTimeout(settling);
         conclude();
       });
     });

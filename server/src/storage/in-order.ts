@@ -2,13 +2,13 @@ import type { Statement } from './statement.js';
 import { statement } from './statement.js';
 
 /**
- * For statements whose text leaves only one good way to run them: a list read along the index that has its order. Holds
- * until the transaction ends.
+ * For statements that are meant to have only one plan: a list read along the index that has its order. Holds until the
+ * transaction ends.
  *
- * Left alone the server sorts when it expects few rows, and it expects too few: the policies of row-level security count
- * against the estimate a second time, and a table that was just filled has no statistics. A sort it cannot avoid has a
- * prohibitive price up to version 17, which must not make it compile the statement. And planning such a statement takes
- * longer than running it, so it is planned once for a connection and not for each set of values.
+ * Left alone the server sorts when it expects few rows, and it expects too few: the policies of row-level security
+ * count against the estimate a second time, and a table that was just filled has no statistics. A sort it cannot avoid
+ * has a prohibitive price up to version 17, which must not make it compile the statement. And planning such a statement
+ * takes longer than running it, so it is planned once for a connection and not for each set of values.
  */
 export const READ_IN_ORDER: Statement<unknown> = statement(
   'read_in_order',

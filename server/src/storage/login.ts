@@ -63,9 +63,9 @@ const SERVER_ROLES = [
 const PLAIN = 'a plain login (CREATE ROLE strongroom LOGIN NOINHERIT)';
 
 /**
- * Refuses a login that could look past row-level security, or become one that can, because the second wall would be a
- * painted one, and a database nobody has migrated. In this order: what is wrong with the login is wrong after a migration too.
- * A distributed database is refused before all else.
+ * Refuses a login that could look past row-level security, or become one that can, because the second wall would not
+ * exist, and a database that was not migrated. In this order: a wrong login is still wrong after a migration. A
+ * distributed database is refused before all else.
  */
 export async function refuseUnfitLogin(target: ConnectionTarget): Promise<void> {
   const { login, powers, ownsDatabase, hasSchema } = await examineLogin(target);

@@ -3,8 +3,8 @@ import { dirname } from 'node:path';
 import { errorCode } from './embedded/error-code.js';
 
 /**
- * Makes a folder with those it lies in. Node's own way never ends where a folder that is there takes none, as in /proc: the
- * system then says that the parent is missing, which it is not.
+ * Makes a folder with those it lies in. Node's recursive `mkdir` never ends inside a folder that takes no folders, such
+ * as /proc: the system reports a missing parent although it exists.
  */
 export async function makeFolders(path: string, mode?: number): Promise<void> {
   if (await isMade(path, mode)) return;

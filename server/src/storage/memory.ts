@@ -14,9 +14,9 @@ export interface MemoryOptions<V> {
 }
 
 /**
- * Rows kept in the process until a change is announced. Bounded, the least recently used goes first; only what exists
- * is remembered, so guessing fills nothing. A look-up that was under way while something was forgotten is not
- * remembered: it may have read the state before.
+ * Rows kept in the process until a change is announced. Bounded, the least recently used goes first; only existing rows
+ * are remembered, so guessing does not fill it. A look-up that was under way while something was forgotten is not
+ * remembered: it may have read the old state.
  */
 export function createMemory<V>(options: MemoryOptions<V>): Memory<V> {
   const entries = new Map<string, V>();
@@ -42,7 +42,7 @@ export function createMemory<V>(options: MemoryOptions<V>): Memory<V> {
 
   function begin(): void {
     epoch += 1;
-    // Whoever asks from now on must not share a look-up that may have read the state before.
+    // New callers must not share a look-up that may have read the old state.
     loading.clear();
   }
 
@@ -50,7 +50,7 @@ export function createMemory<V>(options: MemoryOptions<V>): Memory<V> {
     find(key, load) {
       const known = entries.get(key);
       if (known !== undefined && options.isTrusted()) {
-        // Moving an entry to the young end costs, so it is done only once the table could overflow.
+        // Moving an entry to the recent end takes time, so it is done only once the table could overflow.
         if (entries.size * 2 > options.entriesMax) {
           entries.delete(key);
           entries.set(key, known);

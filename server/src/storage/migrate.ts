@@ -23,15 +23,15 @@ export interface MigrateOptions {
   readonly needsSchema?: boolean;
 }
 
-/** Whoever changes the schema holds this advisory lock. */
+/** Held by the process that changes the schema. */
 export const LOCK_NAME = 'strongroom.migrate';
 const INSUFFICIENT_PRIVILEGE = '42501';
 const SERVER_VERSION_MIN = 150_000;
 /** A migration may take long and waits for another process's; the bound is only against a dead server. */
 export const MIGRATION_BOUNDS = { ...DEFAULT_TIME_BOUNDS, statementMs: 3_600_000 };
-/** So long at most does everybody wait behind a migration that itself waits for a table. */
+/** How long a migration waits for a table: all other requests for that table wait behind it. */
 const TABLE_WAIT_SECONDS = 5;
-/** A lock that was not to be had in time, and two that waited for each other. */
+/** Lock timeout, and deadlock. */
 const IN_THE_WAY = ['55P03', '40P01'];
 
 /** Brings the schema up to date and returns the names applied. Two processes at once take turns; a crash loses nothing. */
@@ -104,7 +104,7 @@ async function applyMigration(client: pg.Client, migration: Migration): Promise<
     await client.query('COMMIT');
   } catch (error) {
     await client.query('ROLLBACK').catch(() => {});
-    // Whether it was applied is then for the next run to see.
+    // The next run finds out whether it was applied.
     if (isOutage(translateDriverFault(error))) throw error;
     if (IN_THE_WAY.includes(sqlStateOf(error) ?? '')) throw inTheWay(migration, error);
     const reason = error instanceof Error ? error.message : String(error);

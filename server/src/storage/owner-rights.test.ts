@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, afterEach, before, beforeEach, describe, it } from 'node:test';
-import { findPostgres, unless } from '@strongroom/parts/find.js';
-import type { PostgresServer } from '@strongroom/parts/postgres.js';
-import { startPostgres } from '@strongroom/parts/postgres.js';
+import { findPostgres, unless } from '@strongroom/test-servers/find.js';
+import type { PostgresServer } from '@strongroom/test-servers/postgres.js';
+import { startPostgres } from '@strongroom/test-servers/postgres.js';
 import type pg from 'pg';
 import { Secret } from '../kernel/secret.js';
 import { connectAs } from '../testing/empty-database.js';

@@ -45,7 +45,10 @@ const FIND_OWNER_FACTS = `
     has_schema_privilege('public', 'public', 'CREATE') AS "isSchemaOpen"
   FROM pg_roles r WHERE r.rolname = current_user`;
 
-/** What the owner has and needs no more after migrating, each with the statement that ends it, for a superuser to run. */
+/**
+ * Rights that the owner no longer needs after migrating, each with the statement that removes it, for a superuser to
+ * run.
+ */
 export async function examineOwner(target: ConnectionTarget): Promise<string[]> {
   const client = await connectAsOwner(target, DEFAULT_TIME_BOUNDS);
   try {

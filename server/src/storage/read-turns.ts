@@ -1,6 +1,5 @@
 import type { Clock } from '../kernel/clock.js';
-import type { TenantTurns } from './tenant-turns.js';
-import { createTenantTurns } from './tenant-turns.js';
+import { TenantTurns } from './tenant-turns.js';
 
 export interface ReadTurnsOptions {
   readonly clock: Clock;
@@ -10,17 +9,19 @@ export interface ReadTurnsOptions {
   readonly sparedForShared: number;
 }
 
-/** Who may hold how many of the connections for reads at a time. What is in one of these does not wait for the others. */
+/** How many connections for reads each group may hold at a time. The groups do not wait for each other. */
 export interface ReadTurns {
   /** What may take long: pages, searches, reports. */
   readonly pages: TenantTurns;
   /** A few rows by their keys. */
   readonly byKey: TenantTurns;
-  /** Who asks, by an API key that may be made up. No tenant is known yet, so all of them are one's. */
+  /**
+   * Look-ups by an API key, which may be invented. The tenant is not known yet, so all of them count as one tenant's.
+   */
   readonly identities: TenantTurns;
 }
 
-/** One tenant's part of the connections; and of one that searches without an index or the like. */
+/** One tenant's share of the connections; and that of a tenant with slow searches, for example without an index. */
 const TENANT_PART = 1 / 2;
 const SLOW_TENANT_PART = 1 / 8;
 /** What reads by key may hold, and those of one tenant. They are over soon. */
@@ -45,24 +46,24 @@ export function createReadTurns({ clock, readMax, sparedForShared }: ReadTurnsOp
     waitingOfTenantMax: OF_TENANT_WAITING_MAX,
     waitMaxMs: WAIT_MAX_MS,
   };
-  // Two at least: what was read may need a key to be opened.
+  // At least two: opening what was read may need a read of keys.
   const byKeyOfTenant = part(BY_KEY_TENANT_PART, 2);
   const identities = part(IDENTITIES_PART, 1);
   return {
-    pages: createTenantTurns({
+    pages: new TenantTurns({
       ...common,
       // One is left for reads and look-ups by key.
       placesMax: Math.max(1, readMax - sparedForShared - 1),
       placesOfTenantMax: part(TENANT_PART, 1),
       placesOfSlowMax: part(SLOW_TENANT_PART, 1),
     }),
-    byKey: createTenantTurns({
+    byKey: new TenantTurns({
       ...common,
       placesMax: part(BY_KEY_PART, 2),
       placesOfTenantMax: byKeyOfTenant,
       placesOfSlowMax: byKeyOfTenant,
     }),
-    identities: createTenantTurns({
+    identities: new TenantTurns({
       ...common,
       placesMax: identities,
       placesOfTenantMax: identities,

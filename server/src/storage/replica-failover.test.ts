@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { findPostgres, unless } from '@strongroom/parts/find.js';
-import type { PostgresServer } from '@strongroom/parts/postgres.js';
-import { promote, startStandby } from '@strongroom/parts/standby.js';
+import { findPostgres, unless } from '@strongroom/test-servers/find.js';
+import type { PostgresServer } from '@strongroom/test-servers/postgres.js';
+import { promote, startStandby } from '@strongroom/test-servers/standby.js';
 import { eventually } from '../testing/eventually.js';
-import type { Replicated, SocketTarget } from '../testing/replicated.js';
+import type { Replicated } from '../testing/replicated.js';
 import { loginTarget, startReplicated, untilServing } from '../testing/replicated.js';
 import type { TestApp, TestTenant } from '../testing/test-app.js';
 import { startTestApp } from '../testing/test-app.js';
@@ -13,10 +13,11 @@ import {
   exportFrom,
   logCounts,
   makeMany,
-  makePair,
   makeScratch,
+  makeTransferPair,
   REVEAL_ALL,
 } from '../testing/transfer.js';
+import type { SocketTarget } from './connection.js';
 
 describe('a replica that is not one of this primary', { skip: unless(findPostgres(), 'PostgreSQL') }, () => {
   let pair: Replicated;
@@ -72,7 +73,9 @@ describe('a replica that is not one of this primary', { skip: unless(findPostgre
     const ids = await makeMany(app, key, 30);
     const before = app.database.replicaFigures()?.reads ?? 0;
     const folder = await makeScratch();
-    const outcome = await exportFrom(app, tenant.id, `${folder.path}/out`, makePair(), { segmentTokensMax: 10 });
+    const outcome = await exportFrom(app, tenant.id, `${folder.path}/out`, makeTransferPair(), {
+      segmentTokensMax: 10,
+    });
     await folder.remove();
     assert.deepEqual([outcome.kind, outcome.tokens], ['complete', ids.length]);
     assert.ok((app.database.replicaFigures()?.reads ?? 0) - before >= 4, 'a count and three batches');

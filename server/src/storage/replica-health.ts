@@ -33,8 +33,8 @@ const REST_MS = 1_000;
 const REST_MAX_MS = 30_000;
 
 /**
- * Whether the replica is worth asking. One that failed is left alone, each time for twice as long, so that a dead one
- * costs the requests under way their patience and no other request anything.
+ * Whether the replica is worth asking. After a failure it is not used, each time for twice as long, so that a dead
+ * replica delays only the requests under way at that moment.
  */
 export function createReplicaHealth(options: {
   readonly clock: Clock;
@@ -51,7 +51,7 @@ export function createReplicaHealth(options: {
 
   function rest(reason: ReplicaFault): void {
     const nowMs = clock.monotonicMs();
-    // What was well for long starts anew; what only flickered goes on doubling.
+    // After a long time of normal work the pause starts at its minimum again; after a short one it keeps doubling.
     const wasSteady = state === 'serving' && nowMs - servingSinceMs >= REST_MAX_MS;
     restMs = wasSteady || restMs === 0 ? REST_MS : Math.min(restMs * 2, REST_MAX_MS);
     restsUntilMs = nowMs + restMs;
@@ -77,7 +77,7 @@ export function createReplicaHealth(options: {
       });
     },
     fail(reason) {
-      // Others that were under way fail of the same cause, and count once.
+      // Other reads that were under way fail for the same reason and count once.
       if (state === 'serving') rest(reason);
     },
     close: async () => looking,

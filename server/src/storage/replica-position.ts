@@ -4,7 +4,7 @@ import type { ReplicaFault } from './replica-health.js';
 import { statement } from './statement.js';
 
 /** Where the primary stood at one moment: whatever was committed before is in the log up to here. */
-export interface Position {
+export interface ReplayPosition {
   readonly lsn: string;
   readonly timeline: number;
   readonly identity: string;
@@ -27,13 +27,13 @@ const IDENTITY = `(SELECT system_identifier FROM pg_control_system()) || '/' ||
 const PLACE = `pg_backend_pid() || '/' || pg_postmaster_start_time()`;
 
 /**
- * A commit is flushed before it is acknowledged and before anybody sees it, so the flushed position is behind none that
- * counts. The position of the next insert would be too far ahead: records of open transactions stay unflushed, and
- * unsent, for as long as they like. Only where commits are not flushed is it the one to ask for.
+ * A commit is flushed before it is acknowledged and before other transactions see it, so the flushed position includes
+ * every acknowledged commit. The position of the next insert would be too far ahead: records of open transactions stay
+ * unflushed, and unsent, for as long as they like. Only where commits are not flushed is it the one to ask for.
  *
  * The timeline comes from the name of the file being written: after a failover the control file still has the old one.
  */
-const FIND_POSITION = statement<Position>(
+const FIND_POSITION = statement<ReplayPosition>(
   'find_position',
   `SELECT (CASE current_setting('synchronous_commit')
              WHEN 'off' THEN pg_current_wal_insert_lsn() ELSE pg_current_wal_flush_lsn() END)::text AS lsn,
@@ -62,7 +62,7 @@ const CHECK_REPLAY = statement<{
 
 export const FIND_PLACE = statement<{ place: string }>('find_place', `SELECT ${PLACE} AS place`);
 
-export async function findPosition(primary: pg.ClientBase, isPrepared: boolean): Promise<Position> {
+export async function findPosition(primary: pg.ClientBase, isPrepared: boolean): Promise<ReplayPosition> {
   const [found] = await runStatement(primary, FIND_POSITION, [], isPrepared);
   if (!found) throw new Error('assertion failed: the primary has no position');
   return found;
@@ -71,7 +71,7 @@ export async function findPosition(primary: pg.ClientBase, isPrepared: boolean):
 /** Says where it is if it has replayed up to the position, undefined if not yet. Throws if it never will. */
 export async function checkReplay(
   replica: pg.ClientBase,
-  position: Position,
+  position: ReplayPosition,
   isPrepared: boolean,
 ): Promise<string | undefined> {
   const [found] = await runStatement(replica, CHECK_REPLAY, [position.lsn], isPrepared);

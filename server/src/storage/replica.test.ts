@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, afterEach, before, describe, it } from 'node:test';
-import { findPostgres, unless } from '@strongroom/parts/find.js';
+import { findPostgres, unless } from '@strongroom/test-servers/find.js';
 import { eventually } from '../testing/eventually.js';
 import { createFakeClock } from '../testing/fake-clock.js';
 import { startPostgresProxy } from '../testing/postgres-proxy.js';

@@ -4,11 +4,10 @@ import type { Clock } from '../kernel/clock.js';
 import { AppError, storageUnavailable } from '../kernel/errors.js';
 import type { ConnectionTarget, TimeBounds } from './connection.js';
 import { DriverFault, isConflict, isOutage, sqlStateOf } from './faults.js';
-import type { ConnectionPool } from './pool.js';
-import { createPool } from './pool.js';
+import { ConnectionPool } from './pool.js';
 import type { ReplicaChange, ReplicaFault } from './replica-health.js';
 import { createReplicaHealth } from './replica-health.js';
-import type { Position } from './replica-position.js';
+import type { ReplayPosition } from './replica-position.js';
 import { checkReplay, FIND_PLACE, findPosition, ReplicaUnfit } from './replica-position.js';
 import type { TenantTx } from './scope.js';
 
@@ -21,13 +20,6 @@ export interface ReplicaFigures {
   readonly reads: number;
   readonly fallbacks: ReadonlyMap<string, number>;
   readonly isServing: boolean;
-}
-
-export interface ReplicaReads {
-  /** Sees at least what was committed anywhere when it was called; reads from the primary where the replica does not. */
-  read<T>(tenantId: string, work: (tx: TenantTx) => Promise<T>): Promise<T>;
-  figures(): ReplicaFigures;
-  close(): Promise<void>;
 }
 
 /** Runs `prepare` on a connection of the pool, then `work` in a tenant's read-only transaction on the same one. */
@@ -48,42 +40,95 @@ const SILENCE_MS = 1_000;
 /** These end one read, which the primary then does; the next may well go through. */
 const PASSING: readonly ReplicaFault[] = ['resting', 'conflict', 'cancelled', 'moved'];
 
-export function createReplicaReads(options: {
+export interface ReplicaReadsOptions {
   readonly replica: ReplicaTarget;
   readonly primary: ConnectionPool;
   readonly bounds: TimeBounds;
   readonly isPrepared: boolean;
   readonly clock: Clock;
   readonly readOn: ReadOn;
-}): ReplicaReads {
-  const { primary, readOn, isPrepared } = options;
-  const pool = createPool(options.replica.target, { ...options.bounds, acquireMs: ACQUIRE_MS }, CONNECTIONS_MAX);
-  const askPosition = shareNext(() => onConnection(primary, (client) => findPosition(client, isPrepared)));
-  const fallbacks = new Map<string, number>();
-  let reads = 0;
+}
 
-  const health = createReplicaHealth({
-    clock: options.clock,
-    onChange: options.replica.onChange ?? (() => {}),
-    async probe() {
-      try {
-        const position = await askPosition();
-        await onConnection(pool, (client) => caughtUp(client, position, isPrepared));
-        return undefined;
-      } catch (error) {
-        return faultOf(error) ?? 'refused';
-      }
-    },
-  });
+/** Reads that a replica answers where it has all that the caller may have written, and the primary where it has not. */
+export class ReplicaReads {
+  readonly #options: ReplicaReadsOptions;
+  readonly #pool: ConnectionPool;
+  readonly #health: ReturnType<typeof createReplicaHealth>;
+  readonly #askPosition: () => Promise<ReplayPosition>;
+  readonly #fallbacks = new Map<string, number>();
+  #reads = 0;
 
-  async function readOnReplica<T>(
-    position: Position,
-    tenantId: string,
-    work: (tx: TenantTx) => Promise<T>,
-  ): Promise<T> {
+  constructor(options: ReplicaReadsOptions) {
+    const { replica, primary, bounds, isPrepared, clock } = options;
+    this.#options = options;
+    this.#pool = new ConnectionPool(replica.target, { ...bounds, acquireMs: ACQUIRE_MS }, CONNECTIONS_MAX);
+    this.#askPosition = shareNext(() => onConnection(primary, (client) => findPosition(client, isPrepared)));
+    this.#health = createReplicaHealth({
+      clock,
+      onChange: replica.onChange ?? (() => {}),
+      probe: () => this.#probe(),
+    });
+  }
+
+  /** Sees at least what was committed anywhere when it was called; reads from the primary where the replica does not. */
+  async read<T>(tenantId: string, work: (tx: TenantTx) => Promise<T>): Promise<T> {
+    const { primary, readOn } = this.#options;
+    const position = await this.#positionWorthWaitingFor();
+    if (position === undefined) return readOn(primary, tenantId, work);
+    try {
+      const result = await this.#readOnReplica(position, tenantId, work);
+      this.#reads += 1;
+      return result;
+    } catch (error) {
+      const fault = faultOf(error);
+      if (fault === undefined) throw error;
+      this.#passOver(fault);
+      return readOn(primary, tenantId, work);
+    }
+  }
+
+  figures(): ReplicaFigures {
+    // A process without page requests would never check, and its metric would show a replica that does not serve.
+    this.#health.look();
+    return { reads: this.#reads, fallbacks: this.#fallbacks, isServing: this.#health.isServing() };
+  }
+
+  async close(): Promise<void> {
+    await this.#health.close();
+    // Do not wait for a replica that no longer answers.
+    await Promise.race([this.#pool.end(), pause(SILENCE_MS, undefined, { ref: false })]);
+  }
+
+  async #probe(): Promise<ReplicaFault | undefined> {
+    try {
+      const position = await this.#askPosition();
+      await onConnection(this.#pool, (client) => caughtUp(client, position, this.#options.isPrepared));
+      return undefined;
+    } catch (error) {
+      return faultOf(error) ?? 'refused';
+    }
+  }
+
+  async #positionWorthWaitingFor(): Promise<ReplayPosition | undefined> {
+    if (!this.#health.isServing()) {
+      this.#health.look();
+      this.#passOver('resting');
+      return undefined;
+    }
+    try {
+      return await this.#askPosition();
+    } catch (error) {
+      // The primary is out of reach, so nobody can say what a caller must see.
+      if (isOutage(error)) throw error;
+      this.#passOver('refused');
+      return undefined;
+    }
+  }
+
+  async #readOnReplica<T>(position: ReplayPosition, tenantId: string, work: (tx: TenantTx) => Promise<T>): Promise<T> {
     let place: string | undefined;
-    return readOn(
-      pool,
+    return this.#options.readOn(
+      this.#pool,
       tenantId,
       async (tx) => {
         const [[found], result] = await Promise.all([tx.run(FIND_PLACE, []), work(tx)]);
@@ -91,64 +136,21 @@ export function createReplicaReads(options: {
         return result;
       },
       async (client) => {
-        // Those that waited for a connection while another found out need not find out again.
-        if (!health.isServing()) throw new ReplicaUnfit('resting');
-        place = await caughtUp(client, position, isPrepared);
+        // Requests that waited for a connection while another one found the failure need not try again.
+        if (!this.#health.isServing()) throw new ReplicaUnfit('resting');
+        place = await caughtUp(client, position, this.#options.isPrepared);
       },
     );
   }
 
-  async function positionWorthWaitingFor(): Promise<Position | undefined> {
-    if (!health.isServing()) {
-      health.look();
-      passOver('resting');
-      return undefined;
-    }
-    try {
-      return await askPosition();
-    } catch (error) {
-      // The primary is out of reach, so nobody can say what a caller must see.
-      if (isOutage(error)) throw error;
-      passOver('refused');
-      return undefined;
-    }
+  #passOver(fault: ReplicaFault): void {
+    this.#fallbacks.set(fault, (this.#fallbacks.get(fault) ?? 0) + 1);
+    if (!PASSING.includes(fault)) this.#health.fail(fault);
   }
-
-  function passOver(fault: ReplicaFault): void {
-    fallbacks.set(fault, (fallbacks.get(fault) ?? 0) + 1);
-    if (!PASSING.includes(fault)) health.fail(fault);
-  }
-
-  return {
-    async read(tenantId, work) {
-      const position = await positionWorthWaitingFor();
-      if (position === undefined) return readOn(primary, tenantId, work);
-      try {
-        const result = await readOnReplica(position, tenantId, work);
-        reads += 1;
-        return result;
-      } catch (error) {
-        const fault = faultOf(error);
-        if (fault === undefined) throw error;
-        passOver(fault);
-        return readOn(primary, tenantId, work);
-      }
-    },
-    figures() {
-      // A process that nobody asks for pages would never look, and seem to have a replica that is not well.
-      health.look();
-      return { reads, fallbacks, isServing: health.isServing() };
-    },
-    async close() {
-      await health.close();
-      // A replica that no longer answers would have us wait for its goodbye.
-      await Promise.race([pool.end(), pause(SILENCE_MS, undefined, { ref: false })]);
-    },
-  };
 }
 
 /** Waits a little for the replica to catch up, and says where it then is. */
-async function caughtUp(client: pg.ClientBase, position: Position, isPrepared: boolean): Promise<string> {
+async function caughtUp(client: pg.ClientBase, position: ReplayPosition, isPrepared: boolean): Promise<string> {
   for (const restMs of [0, ...RESTS_MS]) {
     if (restMs > 0) await pause(restMs);
     const place = await answerOf(checkReplay(client, position, isPrepared));
@@ -162,7 +164,7 @@ async function answerOf<T>(answer: Promise<T>): Promise<T> {
   const silence = pause(SILENCE_MS, undefined, { signal: given.signal }).then(() => {
     throw new ReplicaUnfit('silent');
   });
-  // Whichever comes second has nobody waiting for it.
+  // Nobody waits for the second of the two.
   silence.catch(() => {});
   answer.catch(() => {});
   try {
@@ -187,8 +189,8 @@ async function onConnection<T>(pool: ConnectionPool, act: (client: pg.ClientBase
 }
 
 /**
- * One question at a time, shared by all who come before it is asked. Who comes while it is under way waits for the next:
- * its answer may be older than what they have written.
+ * One query at a time, shared by all callers that arrive before it is sent. Callers that arrive later wait for the
+ * next: the answer may be older than their writes.
  */
 function shareNext<T>(ask: () => Promise<T>): () => Promise<T> {
   let underWay: Promise<unknown> = Promise.resolve();

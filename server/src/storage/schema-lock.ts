@@ -3,9 +3,9 @@ import { EXIT, ExitError } from '../kernel/exit.js';
 import { sqlStateOf } from './faults.js';
 
 /**
- * A backup reads every table for as long as it takes, and a change of the schema wants tables for itself: whoever waits for
- * that makes everybody wait who comes after. So the two do not wait for each other: whoever comes second is refused, before
- * it touches a table. Any number of backups hold the lock together, whoever changes the schema holds it alone; it ends
+ * A backup reads every table for as long as it takes, and a change of the schema needs tables exclusively: while it
+ * waits for one, all later requests wait behind it. So the two do not wait for each other: the second one is refused
+ * before it touches a table. Any number of backups share the lock, a change of the schema holds it exclusively; it ends
  * with the connection.
  */
 const NAME = 'strongroom.backup';

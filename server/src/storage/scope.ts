@@ -16,7 +16,7 @@ export interface TenantTx extends Tx {
   readonly tenantId: string;
   /** Which of the parallel writers this is: counters use it to stay out of each other's way. */
   readonly lane: number;
-  /** Runs a bulk statement together with whoever else in this transaction asks for it now. */
+  /** Runs a bulk statement together with the other callers in this transaction that ask for it now. */
   readonly gather: Gather;
 }
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, afterEach, before, suite, test } from 'node:test';
-import { findPostgres, unless } from '@strongroom/parts/find.js';
-import type { PostgresServer } from '@strongroom/parts/postgres.js';
+import { findPostgres, unless } from '@strongroom/test-servers/find.js';
+import type { PostgresServer } from '@strongroom/test-servers/postgres.js';
 import pg from 'pg';
 import { systemClock } from '../kernel/clock.js';
 import { AppError } from '../kernel/errors.js';

@@ -11,17 +11,17 @@ function look(name: string): Bulk<number, number, ReadonlySet<number>> {
   return { statement: statement(name, 'SELECT 1'), order: 1, values: () => [], collect: (results) => new Set(results) };
 }
 
-interface Flight {
+interface RoundTrip {
   readonly tenants: readonly string[];
   readonly name: string;
   readonly rows: readonly unknown[];
-  land(): void;
+  answer(): void;
   crash(error: unknown): void;
 }
 
-/** Flights stay out until the test lets them land. */
-function createAir(options: { flightsMax: number; rowsMax: number }) {
-  const flights: Flight[] = [];
+/** Round trips stay out until the test lets them answer. */
+function createTrips(options: { roundTripsMax: number; rowsMax: number }) {
+  const roundTrips: RoundTrip[] = [];
   let outMost = 0;
   let out = 0;
   const run: RunShared = (tenants, bulk, rows) =>
@@ -32,22 +32,22 @@ function createAir(options: { flightsMax: number; rowsMax: number }) {
         out -= 1;
         finish();
       };
-      flights.push({
+      roundTrips.push({
         tenants,
         name: bulk.statement.name,
         rows,
-        land: end(() => resolve(new Set(rows))),
+        answer: end(() => resolve(new Set(rows))),
         crash: (error) => end(() => reject(error))(),
       });
     });
-  return { flights, reads: createSharedReads(run, options), outMost: () => outMost };
+  return { roundTrips, reads: createSharedReads(run, options), outMost: () => outMost };
 }
 
 const turn = () => new Promise((resolve) => setImmediate(resolve));
 
 describe('shared reads', () => {
-  it('looks that arrive together share a flight with each tenant once in scope', async () => {
-    const { flights, reads } = createAir({ flightsMax: 2, rowsMax: 10 });
+  it('looks that arrive together share a round trip with each tenant once in scope', async () => {
+    const { roundTrips, reads } = createTrips({ roundTripsMax: 2, rowsMax: 10 });
     const bulk = look('look');
     const asked = [
       reads.find('a', bulk, 1),
@@ -57,7 +57,7 @@ describe('shared reads', () => {
     ];
     await turn();
     assert.deepEqual(
-      flights.map(({ tenants, rows }) => [tenants, rows]),
+      roundTrips.map(({ tenants, rows }) => [tenants, rows]),
       [
         [
           ['a', 'b'],
@@ -65,30 +65,30 @@ describe('shared reads', () => {
         ],
       ],
     );
-    flights[0]?.land();
+    roundTrips[0]?.answer();
     for (const answer of await Promise.all(asked)) assert.deepEqual([...answer].sort(), [1, 2, 3]);
   });
 
-  it('a flight takes at most its rows, at most so many are out, and what waits gathers for the next', async () => {
-    const air = createAir({ flightsMax: 2, rowsMax: 3 });
+  it('a round trip takes at most its rows, at most so many are out, and what waits gathers for the next', async () => {
+    const trips = createTrips({ roundTripsMax: 2, rowsMax: 3 });
     const bulk = look('look');
-    const asked = Array.from({ length: 10 }, (_, n) => air.reads.find('a', bulk, n));
+    const asked = Array.from({ length: 10 }, (_, n) => trips.reads.find('a', bulk, n));
     await turn();
     assert.deepEqual(
-      air.flights.map(({ rows }) => rows),
+      trips.roundTrips.map(({ rows }) => rows),
       [
         [0, 1, 2],
         [3, 4, 5],
       ],
     );
-    asked.push(air.reads.find('b', bulk, 10));
-    for (let next = 0; next < air.flights.length; next += 1) {
-      air.flights[next]?.land();
+    asked.push(trips.reads.find('b', bulk, 10));
+    for (let next = 0; next < trips.roundTrips.length; next += 1) {
+      trips.roundTrips[next]?.answer();
       await turn();
     }
     await Promise.all(asked);
     assert.deepEqual(
-      air.flights.map(({ rows }) => rows),
+      trips.roundTrips.map(({ rows }) => rows),
       [
         [0, 1, 2],
         [3, 4, 5],
@@ -96,35 +96,35 @@ describe('shared reads', () => {
         [8, 9],
       ],
     );
-    assert.deepEqual(air.flights.at(2)?.tenants, ['a', 'b']);
-    assert.equal(air.outMost(), 2);
+    assert.deepEqual(trips.roundTrips.at(2)?.tenants, ['a', 'b']);
+    assert.equal(trips.outMost(), 2);
   });
 
-  it('a look never waits for all that another tenant asks: tenants share a flight in turn', async () => {
-    const air = createAir({ flightsMax: 1, rowsMax: 3 });
+  it('a look never waits for all that another tenant asks: tenants share a round trip in turn', async () => {
+    const trips = createTrips({ roundTripsMax: 1, rowsMax: 3 });
     const bulk = look('look');
-    const asked = [1, 2, 3, 4, 5, 6].map((n) => air.reads.find('a', bulk, n));
-    asked.push(air.reads.find('b', bulk, 7));
+    const asked = [1, 2, 3, 4, 5, 6].map((n) => trips.reads.find('a', bulk, n));
+    asked.push(trips.reads.find('b', bulk, 7));
     await turn();
-    await fail(air, new Error('nothing fails here'));
+    await fail(trips, new Error('nothing fails here'));
     await Promise.all(asked);
     assert.deepEqual(
-      air.flights.map(({ rows }) => rows),
+      trips.roundTrips.map(({ rows }) => rows),
       [[1, 7, 2], [3, 4, 5], [6]],
     );
   });
 
   it('statements never mix, and each gets its turn', async () => {
-    const { flights, reads } = createAir({ flightsMax: 1, rowsMax: 10 });
+    const { roundTrips, reads } = createTrips({ roundTripsMax: 1, rowsMax: 10 });
     const [one, two] = [look('one'), look('two')];
     const asked = [reads.find('a', one, 1), reads.find('a', two, 2), reads.find('a', one, 3)];
     await turn();
-    flights[0]?.land();
+    roundTrips[0]?.answer();
     await turn();
-    flights[1]?.land();
+    roundTrips[1]?.answer();
     await Promise.all(asked);
     assert.deepEqual(
-      flights.map(({ name, rows }) => [name, rows]),
+      roundTrips.map(({ name, rows }) => [name, rows]),
       [
         ['one', [1, 3]],
         ['two', [2]],
@@ -132,22 +132,22 @@ describe('shared reads', () => {
     );
   });
 
-  it('503 for everybody on a flight that found the store gone and for nobody else, and the next flight goes', async () => {
-    const { flights, reads } = createAir({ flightsMax: 1, rowsMax: 2 });
+  it('503 for everybody on a round trip that found the store gone and for nobody else, and the next round trip goes', async () => {
+    const { roundTrips, reads } = createTrips({ roundTripsMax: 1, rowsMax: 2 });
     const bulk = look('look');
     const asked = [1, 2, 3].map((n) => reads.find('a', bulk, n));
     const outcomes = Promise.allSettled(asked);
     await turn();
-    flights[0]?.crash(outage());
+    roundTrips[0]?.crash(outage());
     await turn();
-    flights[1]?.land();
+    roundTrips[1]?.answer();
     assert.deepEqual(
       (await outcomes).map(({ status }) => status),
       ['rejected', 'rejected', 'fulfilled'],
     );
     const later = reads.find('a', bulk, 4);
     await turn();
-    flights[2]?.land();
+    roundTrips[2]?.answer();
     assert.deepEqual([...(await later)], [4]);
   });
 
@@ -155,11 +155,11 @@ describe('shared reads', () => {
     translateDriverFault(Object.assign(new Error('refused'), { code, severity: 'ERROR' }));
 
   /** Lands what has no row below zero and crashes the rest, until nothing is out any more. */
-  async function fail(air: ReturnType<typeof createAir>, error: unknown): Promise<void> {
-    for (let next = 0; next < air.flights.length; next += 1) {
-      const flight = air.flights[next];
-      if (flight?.rows.some((row) => Number(row) < 0)) flight.crash(error);
-      else flight?.land();
+  async function fail(trips: ReturnType<typeof createTrips>, error: unknown): Promise<void> {
+    for (let next = 0; next < trips.roundTrips.length; next += 1) {
+      const roundTrip = trips.roundTrips[next];
+      if (roundTrip?.rows.some((row) => Number(row) < 0)) roundTrip.crash(error);
+      else roundTrip?.answer();
       await turn();
     }
   }
@@ -170,7 +170,7 @@ describe('shared reads', () => {
     ['a mistake in making columns', new TypeError('no column')],
   ] as const) {
     it(`${what} fails only the ask that brought it: others go again by tenant, then one by one`, async () => {
-      const air = createAir({ flightsMax: 1, rowsMax: 10 });
+      const trips = createTrips({ roundTripsMax: 1, rowsMax: 10 });
       const bulk = look('look');
       const asks: [string, number][] = [
         ['a', 1],
@@ -179,15 +179,15 @@ describe('shared reads', () => {
         ['b', 3],
         ['c', 4],
       ];
-      const outcomes = Promise.allSettled(asks.map(([tenant, row]) => air.reads.find(tenant, bulk, row)));
+      const outcomes = Promise.allSettled(asks.map(([tenant, row]) => trips.reads.find(tenant, bulk, row)));
       await turn();
-      await fail(air, error);
+      await fail(trips, error);
       assert.deepEqual(
         (await outcomes).map(({ status }) => status),
         ['fulfilled', 'rejected', 'fulfilled', 'fulfilled', 'fulfilled'],
       );
       assert.deepEqual(
-        air.flights.map(({ tenants, rows }) => [tenants.join(''), rows]),
+        trips.roundTrips.map(({ tenants, rows }) => [tenants.join(''), rows]),
         [
           ['abc', [1, 2, -1, 3, 4]],
           ['a', [1, 2]],
@@ -197,38 +197,38 @@ describe('shared reads', () => {
           ['c', [4]],
         ],
       );
-      assert.equal(air.outMost(), 1, 'what goes again takes no further flight');
+      assert.equal(trips.outMost(), 1, 'what goes again takes no further round trip');
     });
   }
 
   it('a statement that took too long, or a server short of something, is not tried again one by one', async () => {
     for (const code of ['57014', '53200', '57P01', '58030', '26000']) {
-      const { flights, reads } = createAir({ flightsMax: 1, rowsMax: 10 });
+      const { roundTrips, reads } = createTrips({ roundTripsMax: 1, rowsMax: 10 });
       const bulk = look('look');
       const outcomes = Promise.allSettled([reads.find('a', bulk, 1), reads.find('b', bulk, 2)]);
       await turn();
-      flights[0]?.crash(refused(code));
+      roundTrips[0]?.crash(refused(code));
       assert.deepEqual(
         (await outcomes).map(({ status }) => status),
         ['rejected', 'rejected'],
       );
-      assert.equal(flights.length, 1, code);
+      assert.equal(roundTrips.length, 1, code);
     }
   });
 
-  it('a look made while every flight is out leaves as soon as one has landed', async () => {
-    const { flights, reads } = createAir({ flightsMax: 1, rowsMax: 10 });
+  it('a look made while every round trip is out leaves as soon as one has landed', async () => {
+    const { roundTrips, reads } = createTrips({ roundTripsMax: 1, rowsMax: 10 });
     const bulk = look('look');
     const first = reads.find('a', bulk, 1);
     await turn();
     const second = reads.find('b', bulk, 2);
     await turn();
-    assert.equal(flights.length, 1);
-    flights[0]?.land();
+    assert.equal(roundTrips.length, 1);
+    roundTrips[0]?.answer();
     await first;
     await turn();
-    assert.equal(flights.length, 2);
-    flights[1]?.land();
+    assert.equal(roundTrips.length, 2);
+    roundTrips[1]?.answer();
     await second;
   });
 });

@@ -1,3 +1,4 @@
+import { createDeferred } from '../kernel/deferred.js';
 import type { FairQueue } from '../kernel/fair-queue.js';
 import { createFairQueue } from '../kernel/fair-queue.js';
 import type { Bulk } from './bulk.js';
@@ -23,29 +24,19 @@ interface Waiting extends Asked {
 }
 
 /**
- * Point reads that arrive together share a statement and a transaction. While every flight is out the next one gathers
- * by itself, so nobody waits for company; one tenant's asks fill of it what the others leave. What is refused for the sake of one goes again apart: another's failure never
- * becomes yours.
+ * Point reads that arrive together share a statement and a transaction. While all round trips are under way the next
+ * one gathers, so nothing waits for a batch to fill; tenants take turns. If a statement fails because of one caller,
+ * the callers run again separately: one caller's failure never fails another's read.
  */
 export function createSharedReads(
   run: RunShared,
-  options: { readonly flightsMax: number; readonly rowsMax: number },
+  options: { readonly roundTripsMax: number; readonly rowsMax: number },
 ): SharedReads {
   const waiting = new Map<AnyBulk, FairQueue<Waiting>>();
-  let flights = 0;
+  let roundTrips = 0;
   let isScheduled = false;
 
-  async function fly(bulk: AnyBulk, asked: readonly Waiting[]): Promise<void> {
-    flights += 1;
-    try {
-      await serve(bulk, asked);
-    } finally {
-      flights -= 1;
-      pump();
-    }
-  }
-
-  async function serve(bulk: AnyBulk, asked: readonly Waiting[]): Promise<void> {
+  async function send(bulk: AnyBulk, asked: readonly Waiting[]): Promise<void> {
     const tenants = [...new Set(asked.map(({ tenantId }) => tenantId))];
     try {
       const answer = await run(
@@ -56,33 +47,42 @@ export function createSharedReads(
       for (const { resolve } of asked) resolve(answer);
     } catch (error) {
       if (asked.length > 1 && mayBeOneCallers(error)) {
-        for (const part of partsOf(asked, tenants)) await serve(bulk, part);
+        for (const part of partsOf(asked, tenants)) await send(bulk, part);
       } else for (const { reject } of asked) reject(error);
     }
   }
 
+  const onDone = (): void => {
+    roundTrips -= 1;
+    pump();
+  };
+
   function pump(): void {
     isScheduled = false;
     for (const [bulk, queue] of waiting) {
-      while (queue.size() > 0 && flights < options.flightsMax) void fly(bulk, queue.take(options.rowsMax));
+      while (queue.size() > 0 && roundTrips < options.roundTripsMax) {
+        roundTrips += 1;
+        void send(bulk, queue.take(options.rowsMax)).finally(onDone);
+      }
       if (queue.size() === 0) waiting.delete(bulk);
     }
   }
 
   return {
-    find(tenantId, bulk, row) {
-      return new Promise((resolve, reject) => {
-        // Rows and answers of one statement meet only each other, so the types that went in come out.
-        const key = bulk as unknown as AnyBulk;
-        const asked: Waiting = { tenantId, row, resolve: resolve as (answer: unknown) => void, reject };
-        const queue = waiting.get(key) ?? createFairQueue();
-        queue.push(asked);
-        waiting.set(key, queue);
-        if (isScheduled || flights >= options.flightsMax) return;
+    find<Row, Result, Answer>(tenantId: string, bulk: Bulk<Row, Result, Answer>, row: Row): Promise<Answer> {
+      const { promise, resolve, reject } = createDeferred<Answer>();
+      // Rows and answers of one statement are never mixed with another's, so the types match.
+      const key = bulk as unknown as AnyBulk;
+      const asked: Waiting = { tenantId, row, resolve: resolve as (answer: unknown) => void, reject };
+      const queue = waiting.get(key) ?? createFairQueue();
+      queue.push(asked);
+      waiting.set(key, queue);
+      if (!isScheduled && roundTrips < options.roundTripsMax) {
         isScheduled = true;
-        // After the requests of this turn of the event loop have been read: they then share a flight.
+        // After the requests of this turn of the event loop have been read: they then share a round trip.
         setImmediate(pump);
-      });
+      }
+      return promise;
     },
   };
 }

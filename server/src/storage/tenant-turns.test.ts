@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { afterEach, describe, it, mock } from 'node:test';
 import { createFakeClock } from '../testing/fake-clock.js';
 import { isOverloaded } from '../testing/group-commit-fixture.js';
-import { createTenantTurns } from './tenant-turns.js';
+import { TenantTurns } from './tenant-turns.js';
 
 const WAIT_MAX_MS = 5_000;
 const turn = () => new Promise((resolve) => setImmediate(resolve));
@@ -10,7 +10,7 @@ const turn = () => new Promise((resolve) => setImmediate(resolve));
 /** Pieces of work that end when the test says so. */
 function createPlaces(options: { placesMax?: number; placesOfTenantMax?: number; waitingOfTenantMax?: number } = {}) {
   const clock = createFakeClock(0);
-  const turns = createTenantTurns({
+  const turns = new TenantTurns({
     clock,
     placesMax: 3,
     placesOfTenantMax: 2,

@@ -4,11 +4,14 @@ import type { OfTenant } from '../kernel/fair-queue.js';
 
 export interface TenantTurnsOptions {
   readonly clock: Pick<Clock, 'monotonicMs'>;
-  /** How many hold a place at once, in all and of one tenant, and of one whose work took long of late. */
+  /** How many places there are: in all, for one tenant, and for a tenant whose work was slow recently. */
   readonly placesMax: number;
   readonly placesOfTenantMax: number;
   readonly placesOfSlowMax: number;
-  /** Work that takes so long keeps a processor of the database busy; and for how long that is remembered of a tenant. */
+  /**
+   * From which duration work counts as slow (it keeps a core of the database busy), and how long a tenant then counts
+   * as slow.
+   */
   readonly slowMs: number;
   readonly slowForMs: number;
   /** How many of one tenant wait, and how long. */
@@ -16,113 +19,118 @@ export interface TenantTurnsOptions {
   readonly waitMaxMs: number;
 }
 
-export interface TenantTurns {
-  /** Runs the work when the tenant has a place for it; rejects with 503 what would have to wait for too long. */
-  run<T>(tenantId: string, work: () => Promise<T>): Promise<T>;
-}
-
 interface Waiter extends OfTenant {
-  readonly enter: () => void;
+  readonly grant: () => void;
 }
 
 /**
- * Places for what may take long: pages, searches, reports. One tenant holds a few of them at most, so that the others find
- * some free, and where all are taken tenants are served in turn. Places are not all there is to share: whoever searches without
- * an index keeps a processor busy with each, and gets fewer. What is over in no time does not pass here.
+ * Places for what may take long: pages, searches, reports. One tenant holds a few of them at most, so that the others
+ * find some free, and where all are taken tenants are served in turn. A tenant that searches without an index keeps a
+ * core busy with each search, and gets fewer places. Short reads do not pass here.
  */
-export function createTenantTurns(options: TenantTurnsOptions): TenantTurns {
-  const { clock, placesMax, waitingOfTenantMax, waitMaxMs } = options;
-  const held = new Map<string, number>();
+export class TenantTurns {
+  readonly #options: TenantTurnsOptions;
+  readonly #held = new Map<string, number>();
   /** In the order in which the tenants are served next. */
-  const waiting = new Map<string, Set<Waiter>>();
-  /** When it is forgotten that a tenant was slow, the first to be forgotten first. */
-  const slowUntilMs = new Map<string, number>();
-  let places = 0;
+  readonly #waiting = new Map<string, Set<Waiter>>();
+  /** When a tenant no longer counts as slow, the earliest first. */
+  readonly #slowUntilMs = new Map<string, number>();
+  #places = 0;
 
-  const shareOf = (tenantId: string) =>
-    slowUntilMs.size > 0 && slowUntilMs.has(tenantId) ? options.placesOfSlowMax : options.placesOfTenantMax;
-  const isFree = (tenantId: string) => places < placesMax && (held.get(tenantId) ?? 0) < shareOf(tenantId);
+  constructor(options: TenantTurnsOptions) {
+    this.#options = options;
+  }
 
-  function remember(tenantId: string, tookMs: number, nowMs: number): void {
-    for (const [slow, untilMs] of slowUntilMs) {
+  /** Runs the work when the tenant has a place for it; rejects with 503 what would have to wait for too long. */
+  async run<T>(tenantId: string, work: () => Promise<T>): Promise<T> {
+    // A new request goes behind the waiting ones of its tenant.
+    if (this.#isFree(tenantId) && !this.#waiting.has(tenantId)) this.#take(tenantId);
+    else await this.#wait(tenantId);
+    const { clock } = this.#options;
+    const startedMs = clock.monotonicMs();
+    try {
+      return await work();
+    } finally {
+      const nowMs = clock.monotonicMs();
+      this.#remember(tenantId, nowMs - startedMs, nowMs);
+      this.#leave(tenantId);
+    }
+  }
+
+  #isFree(tenantId: string): boolean {
+    return this.#places < this.#options.placesMax && (this.#held.get(tenantId) ?? 0) < this.#shareOf(tenantId);
+  }
+
+  #shareOf(tenantId: string): number {
+    const isSlow = this.#slowUntilMs.size > 0 && this.#slowUntilMs.has(tenantId);
+    return isSlow ? this.#options.placesOfSlowMax : this.#options.placesOfTenantMax;
+  }
+
+  #remember(tenantId: string, tookMs: number, nowMs: number): void {
+    for (const [slow, untilMs] of this.#slowUntilMs) {
       if (untilMs > nowMs) break;
-      slowUntilMs.delete(slow);
+      this.#slowUntilMs.delete(slow);
     }
-    if (tookMs < options.slowMs) return;
-    slowUntilMs.delete(tenantId);
-    slowUntilMs.set(tenantId, nowMs + options.slowForMs);
+    if (tookMs < this.#options.slowMs) return;
+    this.#slowUntilMs.delete(tenantId);
+    this.#slowUntilMs.set(tenantId, nowMs + this.#options.slowForMs);
   }
 
-  function take(tenantId: string): void {
-    places += 1;
-    held.set(tenantId, (held.get(tenantId) ?? 0) + 1);
+  #take(tenantId: string): void {
+    this.#places += 1;
+    this.#held.set(tenantId, (this.#held.get(tenantId) ?? 0) + 1);
   }
 
-  function leave(tenantId: string): void {
-    places -= 1;
-    const left = (held.get(tenantId) ?? 0) - 1;
-    if (left > 0) held.set(tenantId, left);
-    else held.delete(tenantId);
-    if (waiting.size > 0) callNext();
+  #leave(tenantId: string): void {
+    this.#places -= 1;
+    const left = (this.#held.get(tenantId) ?? 0) - 1;
+    if (left > 0) this.#held.set(tenantId, left);
+    else this.#held.delete(tenantId);
+    if (this.#waiting.size > 0) this.#callNext();
   }
 
-  function callNext(): void {
-    for (const [tenantId, waiters] of waiting) {
-      if (places === placesMax) return;
+  #callNext(): void {
+    for (const [tenantId, waiters] of this.#waiting) {
+      if (this.#places === this.#options.placesMax) return;
       const [next] = waiters;
-      if (next === undefined || !isFree(tenantId)) continue;
-      forget(next);
-      // Behind the others, who have not been served since. What is set again comes up again here.
-      if (waiting.delete(tenantId)) waiting.set(tenantId, waiters);
-      take(tenantId);
-      next.enter();
+      if (next === undefined || !this.#isFree(tenantId)) continue;
+      this.#forget(next);
+      // Behind the other tenants, which have not been served since. An entry that is set again moves to the end of the
+      // map.
+      if (this.#waiting.delete(tenantId)) this.#waiting.set(tenantId, waiters);
+      this.#take(tenantId);
+      next.grant();
     }
   }
 
-  function forget(waiter: Waiter): void {
-    const waiters = waiting.get(waiter.tenantId);
+  #forget(waiter: Waiter): void {
+    const waiters = this.#waiting.get(waiter.tenantId);
     waiters?.delete(waiter);
-    if (waiters?.size === 0) waiting.delete(waiter.tenantId);
+    if (waiters?.size === 0) this.#waiting.delete(waiter.tenantId);
   }
 
   /** Settles when the place is taken. */
-  function wait(tenantId: string): Promise<void> {
+  #wait(tenantId: string): Promise<void> {
     return new Promise((resolve, reject) => {
-      const waiters = waiting.get(tenantId) ?? new Set();
-      if (waiters.size >= waitingOfTenantMax) {
+      const waiters = this.#waiting.get(tenantId) ?? new Set();
+      if (waiters.size >= this.#options.waitingOfTenantMax) {
         reject(overloaded());
         return;
       }
       const late = setTimeout(() => {
-        forget(waiter);
+        this.#forget(waiter);
         reject(overloaded());
-      }, waitMaxMs);
+      }, this.#options.waitMaxMs);
       const waiter: Waiter = {
         tenantId,
-        enter() {
+        grant() {
           clearTimeout(late);
           resolve();
         },
       };
-      waiting.set(tenantId, waiters.add(waiter));
+      this.#waiting.set(tenantId, waiters.add(waiter));
     });
   }
-
-  return {
-    async run(tenantId, work) {
-      // Whoever comes now goes behind those of its tenant that wait already.
-      if (isFree(tenantId) && !waiting.has(tenantId)) take(tenantId);
-      else await wait(tenantId);
-      const startedMs = clock.monotonicMs();
-      try {
-        return await work();
-      } finally {
-        const nowMs = clock.monotonicMs();
-        remember(tenantId, nowMs - startedMs, nowMs);
-        leave(tenantId);
-      }
-    },
-  };
 }
 
 function overloaded(): AppError {

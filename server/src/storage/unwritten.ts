@@ -1,8 +1,8 @@
 import { AppError } from '../kernel/errors.js';
 
 /**
- * A refusal that a change came to before it wrote anything. There is nothing to undo, so the others in its transaction go on
- * and commit; only whoever asked for the change is told.
+ * A refusal that a change came to before it wrote anything. There is nothing to undo, so the others in its transaction
+ * go on and commit; only the caller of this change gets the refusal.
  */
 export class Unwritten extends Error {
   override readonly name = 'Unwritten';

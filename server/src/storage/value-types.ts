@@ -5,7 +5,7 @@ const TIMESTAMPTZ = 1184;
 
 type Parse = (text: string) => unknown;
 
-/** How columns become values: as the driver does it, but for moments, which nearly every row has several of. */
+/** How columns become values: as the driver does it, except for timestamps, which nearly every row has several of. */
 export const VALUE_TYPES: pg.CustomTypesConfig = {
   getTypeParser: (oid, format) =>
     oid === TIMESTAMPTZ && format !== 'binary' ? readTimestamp : (pg.types.getTypeParser(oid, format) as Parse), // The driver says any.

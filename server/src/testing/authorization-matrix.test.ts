@@ -3,13 +3,15 @@ import { after, before, describe, it } from 'node:test';
 import { generateApiKey } from '../access/api-key.js';
 import type { ApplicationType } from '../access/permissions.js';
 import { keyMac, rightsMac } from '../access/row-macs.js';
-import { operatorAct } from '../audit/entry.js';
+import { operatorContext } from '../audit/entry.js';
 import { hashApiKey } from '../crypto/keyed-hash.js';
 import { AppError } from '../kernel/errors.js';
 import { newId } from '../kernel/ids.js';
 import { createApplication } from '../resources/applications/index.js';
 import { idleRoutes } from './idle-routes.js';
 import { storedDigest } from './isolation-pair.js';
+import type { Targets, TriedRoute } from './slice-trial.js';
+import { loadTrials } from './slice-trial.js';
 import type { TestApp, TestTenant } from './test-app.js';
 import { startTestApp } from './test-app.js';
 
@@ -19,95 +21,31 @@ const TYPES: readonly ApplicationType[] = ['public', 'private', 'management'];
 const HOLDERS: Readonly<Record<string, readonly ApplicationType[]>> = {
   'token:create': ['public', 'private'],
   'token:update': ['public', 'private'],
-  ...Object.fromEntries(['read', 'search', 'delete', 'use'].map((act) => [`token:${act}`, ['private'] as const])),
+  ...Object.fromEntries(['read', 'search', 'delete', 'use'].map((verb) => [`token:${verb}`, ['private'] as const])),
   ...Object.fromEntries(
     [
       ...['tenant:read', 'tenant:update', 'tenant:delete', 'log:read', 'report:read'],
       ...['application', 'reactor', 'proxy'].flatMap((thing) =>
-        ['read', 'create', 'update', 'delete'].map((act) => `${thing}:${act}`),
+        ['read', 'create', 'update', 'delete'].map((verb) => `${thing}:${verb}`),
       ),
-      ...['read', 'update', 'delete'].map((act) => `tenant:member:${act}`),
-      ...['create', 'read', 'update', 'delete'].map((act) => `tenant:invitation:${act}`),
+      ...['read', 'update', 'delete'].map((verb) => `tenant:member:${verb}`),
+      ...['create', 'read', 'update', 'delete'].map((verb) => `tenant:invitation:${verb}`),
     ].map((name) => [name, ['management'] as const]),
   ),
 };
 
-/** Things of the tenant to try routes on. */
-interface Targets {
-  readonly applicationId: string;
-  readonly keyId: string;
-  readonly tokenId: string;
-  readonly nonce: string;
-  readonly sessionId: string;
-}
-
-interface Route {
-  readonly method: string;
-  readonly path: string;
-  /** A permission, or which kind of key will do. */
-  readonly needs: string;
-  readonly status: number;
-  /** What those get who may ask and whose it is not; all who are tried here are such. */
-  readonly toOthers?: number;
-  readonly body?: (targets: Targets) => object;
-}
-
-const RENAMED = () => ({ name: 'Renamed' });
-const RIGHTS = { name: 'Made', permissions: ['token:read'] };
-
-/** Every route, written out again. Deleting the tenant comes last: it ends what the other routes are tried on. */
-const ROUTES: readonly Route[] = [
-  { method: 'GET', path: '/permissions', needs: 'any key', status: 200 },
-  { method: 'GET', path: '/logs', needs: 'log:read', status: 200 },
-  { method: 'GET', path: '/logs/entity-types', needs: 'log:read', status: 200 },
-  { method: 'GET', path: '/tenants/self', needs: 'tenant:read', status: 200 },
-  { method: 'GET', path: '/tenants/self/reports/usage', needs: 'report:read', status: 200 },
-  { method: 'PUT', path: '/tenants/self', needs: 'tenant:update', status: 200, body: RENAMED },
-  { method: 'GET', path: '/applications', needs: 'application:read', status: 200 },
-  {
-    ...{ method: 'POST', path: '/applications', needs: 'application:create', status: 201 },
-    body: () => ({ ...RIGHTS, type: 'private' }),
-  },
-  { method: 'GET', path: '/applications/key', needs: 'any application key', status: 200 },
-  { method: 'GET', path: '/applications/:id', needs: 'application:read', status: 200 },
-  { method: 'PUT', path: '/applications/:id', needs: 'application:update', status: 200, body: () => RIGHTS },
-  { method: 'POST', path: '/applications/:id/regenerate', needs: 'application:update', status: 200 },
-  { method: 'GET', path: '/applications/:id/keys', needs: 'application:read', status: 200 },
-  { method: 'POST', path: '/applications/:id/keys', needs: 'application:update', status: 201 },
-  { method: 'GET', path: '/applications/:id/keys/:key_id', needs: 'application:read', status: 200 },
-  { method: 'DELETE', path: '/applications/:id/keys/:key_id', needs: 'application:update', status: 204 },
-  { method: 'DELETE', path: '/applications/:id', needs: 'application:delete', status: 204 },
-  { method: 'GET', path: '/application-templates', needs: 'any key', status: 200 },
-  { method: 'GET', path: '/application-templates/:id', needs: 'any key', status: 200 },
-  { method: 'GET', path: '/tokens', needs: 'token:read', status: 200 },
-  { method: 'POST', path: '/tokens', needs: 'token:create', status: 201, body: () => ({ data: 'made' }) },
-  { method: 'GET', path: '/tokens/:id', needs: 'token:read', status: 200 },
-  { method: 'PATCH', path: '/tokens/:id', needs: 'token:update', status: 200, body: () => ({ data: 'changed' }) },
-  { method: 'POST', path: '/tokens/search', needs: 'token:search', status: 200, body: () => ({ query: '' }) },
-  { method: 'GET', path: '/v2/tokens', needs: 'token:read', status: 200 },
-  { method: 'POST', path: '/v2/tokens/search', needs: 'token:search', status: 200, body: () => ({ query: '' }) },
-  { method: 'POST', path: '/tokenize', needs: 'token:create', status: 200, body: () => ({ a: 'made' }) },
-  {
-    ...{ method: 'POST', path: '/detokenize', needs: 'token:read', status: 200 },
-    body: ({ tokenId }) => [`{{ token: ${tokenId} | json: "$.id" }}`],
-  },
-  { method: 'DELETE', path: '/tokens/:id', needs: 'token:delete', status: 204 },
-  { method: 'POST', path: '/sessions', needs: 'public application key', status: 201 },
-  {
-    ...{ method: 'POST', path: '/sessions/authorize', needs: 'private application key', status: 200 },
-    body: ({ nonce }) => ({ nonce, permissions: ['token:read'] }),
-  },
-  { method: 'DELETE', path: '/sessions/:id', needs: 'any application key', status: 204, toOthers: 404 },
-  { method: 'DELETE', path: '/tenants/self', needs: 'tenant:delete', status: 204 },
-];
-const ON_THE_TENANT = ROUTES.slice(0, -1);
+const TRIALS = await loadTrials();
+/** Every route, as its slice writes it out again. */
+const ROUTES = TRIALS.flatMap(({ routes }) => routes);
+/** Deleting the tenant would end what the other routes are tried on. */
+const ON_THE_TENANT = ROUTES.filter(({ endsTenant }) => !endsTenant);
 
 const PAIRS = Object.keys(HOLDERS).flatMap((permission) => TYPES.map((type) => ({ permission, type })));
 const TOKEN_PERMISSIONS = Object.keys(HOLDERS).filter((permission) => permission.startsWith('token:'));
 const isAllowed = (permission: string, type: ApplicationType) => HOLDERS[permission]?.includes(type) ?? false;
 
 /** What the holder of these may do, by the table above. */
-function isOpen({ needs }: Route, holder: ApplicationType | 'session', permissions: readonly string[]): boolean {
+function isOpen({ needs }: TriedRoute, holder: ApplicationType | 'session', permissions: readonly string[]): boolean {
   if (needs === 'any key') return true;
   if (needs === 'any application key') return holder !== 'session';
   if (needs.endsWith('application key')) return needs.startsWith(holder);
@@ -138,7 +76,8 @@ describe('authorization', () => {
     const { id: keyId } = await post(tenant.key, `/applications/${applicationId}/keys`);
     const { id: tokenId } = await post(privateKey, '/tokens', { data: 'target', mask: 'shown' });
     const { nonce, id: sessionId } = await post(publicKey, '/sessions');
-    return { applicationId, keyId, tokenId, nonce, sessionId };
+    const further = await Promise.all(TRIALS.map(({ makeTargets: make }) => make?.(app, tenant)));
+    return Object.assign({ applicationId, keyId, tokenId, nonce, sessionId, templateId }, ...further);
   }
 
   async function makeSessionKey(authorizer: string, permissions: readonly string[]): Promise<string> {
@@ -148,11 +87,9 @@ describe('authorization', () => {
     return json.session_key;
   }
 
-  function call({ method, path, body }: Route, key: string | undefined, targets: Targets, raw?: string) {
-    const { tokenId, sessionId, applicationId } = targets;
-    const ids = { '/tokens': tokenId, '/sessions': sessionId, '/application-templates': templateId };
-    const [, id] = Object.entries(ids).find(([start]) => path.startsWith(start)) ?? [path, applicationId];
-    const address = path.replace(':id', id).replace(':key_id', targets.keyId);
+  function call({ method, path, params, body }: TriedRoute, key: string | undefined, targets: Targets, raw?: string) {
+    const values = params?.(targets) ?? {};
+    const address = path.replace(/:([a-z_]+)/g, (_, name: string) => values[name] ?? assert.fail(`${path}: ${name}`));
     const sent = raw === undefined ? body && { body: body(targets) } : { raw };
     return app.call(method, address, { ...(key !== undefined && { key }), ...sent });
   }
@@ -170,7 +107,7 @@ describe('authorization', () => {
     });
     assert.equal(await storedDigest(app, tenant), untouched, 'a refused request changed something');
     for (const route of ON_THE_TENANT.filter((one) => isOpen(one, holder, permissions))) {
-      const isSpent = route.method !== 'GET' && !['/sessions', '/tokens', '/tokenize'].includes(route.path);
+      const isSpent = route.method !== 'GET' && !route.leavesTarget;
       const targets = isSpent ? await makeTargets() : lasting;
       const expected = route.toOthers ?? route.status;
       assert.equal((await call(route, key, targets)).status, expected, `${route.method} ${route.path}`);
@@ -285,13 +222,8 @@ describe('authorization', () => {
 
   it('403 before existence is looked at: a caller without the right learns no id', async () => {
     const key = await app.makeKey(tenant.id, 'management', ['tenant:read']);
-    const nothing = {
-      applicationId: newId(),
-      keyId: newId(),
-      tokenId: newId(),
-      sessionId: newId(),
-      nonce: 'a'.repeat(22),
-    };
+    const ids = Object.fromEntries(Object.keys(lasting).map((name) => [name, newId()]));
+    const nothing = { ...lasting, ...ids, nonce: 'a'.repeat(22) };
     for (const route of ROUTES.filter(({ path, needs }) => path.includes(':id') && needs !== 'any key')) {
       const answers = await Promise.all([call(route, key, lasting), call(route, key, nothing)]);
       const [there, missing] = answers.map(({ json }) => ({ ...json, trace_id: '' }));
@@ -311,7 +243,7 @@ describe('making an application', () => {
 
   const make = (type: ApplicationType, permissions: readonly string[]) =>
     app.database.write(tenant.id, (tx) =>
-      createApplication(tx, app.keyStore.systemKeys, operatorAct(Date.now()), { name: 'A', type, permissions }),
+      createApplication(tx, app.keyStore.systemKeys, operatorContext(Date.now()), { name: 'A', type, permissions }),
     );
 
   async function rows(): Promise<number> {

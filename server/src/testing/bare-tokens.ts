@@ -1,5 +1,5 @@
-import type { TokenUsage } from '../resources/reports/index.js';
-import { groupIdOf, tieOf } from '../resources/tokens/index.js';
+import type { TokenUsage } from '../vault/index.js';
+import { groupIdOf, tieOf } from '../vault/stored/names.js';
 import type { TestDatabase } from './test-database.js';
 
 const CONTAINERS = ['/pci/high/'];

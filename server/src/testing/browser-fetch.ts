@@ -48,39 +48,15 @@ export function createBrowserFetch(pageAddress: string): BrowserFetch {
     const method = init.method ?? 'GET';
     const headers = new Headers(init.headers);
     const asked = [...headers].filter(([name, value]) => !isSafe(name, value)).map(([name]) => name);
-    if (!SAFE_METHODS.includes(method) || asked.length > 0) await preflight(url, method, asked);
+    if (!SAFE_METHODS.includes(method) || asked.length > 0)
+      preflights.push(await preflight(origin, url, method, asked));
     headers.set('Origin', origin);
     const answer = await fetch(url, { ...init, headers });
-    assertOriginAllowed(answer, `${method} ${url.pathname}`);
+    assertOriginAllowed(origin, answer, `${method} ${url.pathname}`);
     const exposed = listIn(answer, 'access-control-expose-headers');
     const readable = [...answer.headers].filter(([name]) => ALWAYS_READABLE.includes(name) || exposed.includes(name));
     const body = answer.status === 204 ? null : await answer.text();
     return new Response(body, { status: answer.status, headers: readable });
-  }
-
-  async function preflight(url: URL, method: string, headers: readonly string[]): Promise<void> {
-    const what = `the preflight of ${method} ${url.pathname}`;
-    const answer = await fetch(url, {
-      method: 'OPTIONS',
-      headers: {
-        Origin: origin,
-        'Access-Control-Request-Method': method,
-        ...(headers.length > 0 && { 'Access-Control-Request-Headers': headers.toSorted().join() }),
-      },
-    });
-    assert.ok(answer.ok, `${what} is ${answer.status}`);
-    assertOriginAllowed(answer, what);
-    const methods = listIn(answer, 'access-control-allow-methods');
-    assert.ok(SAFE_METHODS.includes(method) || methods.includes(method.toLowerCase()), `${what} allows ${methods}`);
-    const allowed = listIn(answer, 'access-control-allow-headers');
-    const refused = headers.filter((name) => !allowed.includes(name));
-    assert.deepEqual(refused, [], `${what} allows every header`);
-    preflights.push({ method, path: url.pathname, headers: headers.toSorted() });
-  }
-
-  function assertOriginAllowed(answer: Response, what: string): void {
-    const allowed = answer.headers.get('access-control-allow-origin') ?? 'nobody';
-    assert.ok(allowed === '*' || allowed === origin, `${what} allows ${allowed}`);
   }
 
   return {
@@ -94,6 +70,32 @@ export function createBrowserFetch(pageAddress: string): BrowserFetch {
       return isOwn ? toOwnOrigin(url, init) : toOther(url, init);
     },
   };
+}
+
+/** Asks another origin whether it takes the request, as a browser does before it sends it. */
+async function preflight(origin: string, url: URL, method: string, headers: readonly string[]): Promise<Preflight> {
+  const what = `the preflight of ${method} ${url.pathname}`;
+  const answer = await fetch(url, {
+    method: 'OPTIONS',
+    headers: {
+      Origin: origin,
+      'Access-Control-Request-Method': method,
+      ...(headers.length > 0 && { 'Access-Control-Request-Headers': headers.toSorted().join() }),
+    },
+  });
+  assert.ok(answer.ok, `${what} is ${answer.status}`);
+  assertOriginAllowed(origin, answer, what);
+  const methods = listIn(answer, 'access-control-allow-methods');
+  assert.ok(SAFE_METHODS.includes(method) || methods.includes(method.toLowerCase()), `${what} allows ${methods}`);
+  const allowed = listIn(answer, 'access-control-allow-headers');
+  const refused = headers.filter((name) => !allowed.includes(name));
+  assert.deepEqual(refused, [], `${what} allows every header`);
+  return { method, path: url.pathname, headers: headers.toSorted() };
+}
+
+function assertOriginAllowed(origin: string, answer: Response, what: string): void {
+  const allowed = answer.headers.get('access-control-allow-origin') ?? 'nobody';
+  assert.ok(allowed === '*' || allowed === origin, `${what} allows ${allowed}`);
 }
 
 function isSafe(name: string, value: string): boolean {

@@ -4,7 +4,7 @@ import { spawn } from 'node:child_process';
 import { after, before, describe, it } from 'node:test';
 import { createContext, runInContext } from 'node:vm';
 import { createBrowserFetch } from './browser-fetch.js';
-import type { Settings } from './command-runner.js';
+import type { CommandSettings } from './command-runner.js';
 import { eventually } from './eventually.js';
 import { startFaultyWay } from './faulty-way.js';
 import type { Block } from './page-blocks.js';
@@ -122,7 +122,7 @@ function fieldOf(line: string): [string, string] {
 interface Shop {
   readonly address: string;
   /** What the page has the reader set. */
-  readonly env: Settings;
+  readonly env: CommandSettings;
   stop(): Promise<void>;
 }
 
@@ -132,7 +132,7 @@ async function startShop(product: PageProduct, vault: string): Promise<Shop> {
   const setup = await product.run(own, process.execPath, 'setup.mjs');
   assert.equal(setup.code, 0, setup.stderr);
   const keys = [...setup.stdout.matchAll(/^export (STRONGROOM_\w+_KEY)=(key_\w+)$/gm)].map(([, ...entry]) => entry);
-  const env: Settings = { STRONGROOM_URL: vault, ...Object.fromEntries(keys), PORT: '0' };
+  const env: CommandSettings = { STRONGROOM_URL: vault, ...Object.fromEntries(keys), PORT: '0' };
   const child = spawn(process.execPath, ['backend.mjs'], { cwd: product.folder, env: surroundings(env) });
   const ended = new Promise((resolve) => child.once('exit', resolve));
   const address = await addressOf(child).catch((error) => {

@@ -1,13 +1,18 @@
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { after, before, describe, it } from 'node:test';
-import type { Act } from '../audit/entry.js';
-import { operatorAct } from '../audit/entry.js';
+import type { AuditContext } from '../audit/entry.js';
+import { operatorContext } from '../audit/entry.js';
 import { record } from '../audit/record.js';
-import { emptyAnswersShowing, FIND_KEPT_ANSWERS } from '../http/idempotency-queries.js';
+import { emptyAnswersShowing, FIND_KEPT_ANSWERS } from '../kept-answers/queries.js';
 import { newId } from '../kernel/ids.js';
 import { touchApiKeys } from '../resources/applications/keys/queries.js';
-import { addActiveTokens, addToGroups } from '../resources/reports/queries.js';
+import { createGather } from '../storage/bulk.js';
+import type { TenantTx } from '../storage/scope.js';
+import { setModified } from '../vault/carry/queries.js';
+import { addActiveTokens, addToGroups } from '../vault/count/queries.js';
+import { TOKEN_EVENTS } from '../vault/events.js';
+import { insertCombinations } from '../vault/make/combination-queries.js';
 import {
   claimFingerprint,
   deleteTerms,
@@ -19,12 +24,8 @@ import {
   insertTerms,
   insertTokens,
   LOCK_TOKENS,
-} from '../resources/tokens/queries.js';
-import type { TokenRow } from '../resources/tokens/stored/row.js';
-import { setModified } from '../resources/tokens/transfer/transfer-queries.js';
-import { letIn } from '../resources/tokens/vault/combination-queries.js';
-import { createGather } from '../storage/bulk.js';
-import type { TenantTx } from '../storage/scope.js';
+} from '../vault/queries.js';
+import type { TokenRow } from '../vault/stored/row.js';
 import type { TestApp } from './test-app.js';
 import { startTestApp } from './test-app.js';
 
@@ -163,7 +164,7 @@ const CASES: Readonly<Record<string, Case>> = {
   },
   LET_IN: {
     kinds: { groupId: 'uuid', type: 'text', containers: 'text' },
-    run: (tx, odd) => letIn(tx, [{ groupId: newId(), type: 'token', containers: ['/x/'], ...odd }], true),
+    run: (tx, odd) => insertCombinations(tx, [{ groupId: newId(), type: 'token', containers: ['/x/'], ...odd }], true),
   },
   FIND_KEPT_ANSWERS: {
     kinds: { tenantId: 'uuid', id: 'bytes' },
@@ -185,13 +186,13 @@ const CASES: Readonly<Record<string, Case>> = {
       outcome: 'text',
     },
     run(tx, odd) {
-      const { entityId, entityType, outcome, actorId, actorType, ...act } = {
+      const { entityId, entityType, outcome, actorId, actorType, ...auditContext } = {
         ...{ entityId: 'an-id', entityType: 'token', outcome: 'success', actorId: newId(), actorType: 'application' },
         ...odd,
       } as Record<string, unknown>;
       const actor = { id: actorId, type: actorType };
-      const done = { ...operatorAct(Date.now()), actor, ...act } as unknown as Act;
-      return record(tx, done, { event: 'token_deleted', entityId, entityType, outcome } as never);
+      const done = { ...operatorContext(Date.now()), actor, ...auditContext } as unknown as AuditContext;
+      return record(tx, done, { event: TOKEN_EVENTS.deleted, entityId, entityType, outcome } as never);
     },
   },
 };

@@ -1,9 +1,13 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { operatorAct } from '../audit/entry.js';
+import { operatorContext } from '../audit/entry.js';
 import { record } from '../audit/record.js';
 import { newId } from '../kernel/ids.js';
-import { addActiveTokens, addToGroups } from '../resources/reports/queries.js';
+import { sqlStateOf } from '../storage/faults.js';
+import type { TenantTx } from '../storage/scope.js';
+import { addActiveTokens, addToGroups } from '../vault/count/queries.js';
+import { TOKEN_EVENTS } from '../vault/events.js';
+import { insertCombinations } from '../vault/make/combination-queries.js';
 import {
   claimFingerprint,
   deleteTerms,
@@ -12,11 +16,8 @@ import {
   insertTerms,
   insertTokens,
   LOCK_TOKENS,
-} from '../resources/tokens/queries.js';
-import type { TokenRow } from '../resources/tokens/stored/row.js';
-import { letIn } from '../resources/tokens/vault/combination-queries.js';
-import { sqlStateOf } from '../storage/faults.js';
-import type { TenantTx } from '../storage/scope.js';
+} from '../vault/queries.js';
+import type { TokenRow } from '../vault/stored/row.js';
 import type { Pair } from './isolation-pair.js';
 import { makePair, stored } from './isolation-pair.js';
 import type { TestApp } from './test-app.js';
@@ -41,13 +42,14 @@ describe('a bulk statement in the transaction of A whose row names B', () => {
   after(() => app.close());
 
   /** In the scope of A, with B's name on everything that is sent. */
-  const forged = <T>(act: (tx: TenantTx) => Promise<T>): Promise<T> =>
-    app.database.write(pair.a.id, (tx) => act({ ...tx, tenantId: pair.b.id }));
+  const forged = <T>(auditContext: (tx: TenantTx) => Promise<T>): Promise<T> =>
+    app.database.write(pair.a.id, (tx) => auditContext({ ...tx, tenantId: pair.b.id }));
 
   const writes: Readonly<Record<string, (tx: TenantTx) => Promise<unknown>>> = {
     'insert tokens': (tx) => insertTokens(tx, [{ ...rowOfB, id: 'planted' }]),
     'insert a token under an id B has': (tx) => insertTokens(tx, [rowOfB]),
-    'let in a combination': (tx) => letIn(tx, [{ groupId: newId(), type: 'card', containers: ['/planted/'] }], false),
+    'let in a combination': (tx) =>
+      insertCombinations(tx, [{ groupId: newId(), type: 'card', containers: ['/planted/'] }], false),
     'insert terms': (tx) => insertTerms(tx, [{ ...rowOfB, created_at: new Date(0) }]),
     'claim a fingerprint': (tx) => {
       const fingerprint = Buffer.alloc(32, 7);
@@ -66,7 +68,7 @@ describe('a bulk statement in the transaction of A whose row names B', () => {
       addToGroups(tx, [{ groupId: rowOfB.group_id, type: 'token', containers: ['/x/'], difference: 1 }]),
     'count a token as active': (tx) => addActiveTokens(tx, '2030-01-01', ['planted', undefined]),
     'write to the log': (tx) =>
-      record(tx, operatorAct(Date.now()), { event: 'token_deleted', entityId: 'planted', outcome: 'success' }),
+      record(tx, operatorContext(Date.now()), { event: TOKEN_EVENTS.deleted, entityId: 'planted', outcome: 'success' }),
   };
   for (const [what, write] of Object.entries(writes)) {
     it(`is refused when it would ${what}, and neither of them changes`, async () => {

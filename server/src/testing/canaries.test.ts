@@ -4,8 +4,9 @@ import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { generateRootKey } from '../crypto/root-key.js';
-import type { Vault } from '../resources/tokens/vault-fixture.js';
-import { cardNumber, everyRow, HOUR_MS, NOON_MS, pathOf, vaultOf } from '../resources/tokens/vault-fixture.js';
+import { HOUR_MS } from '../jobs/job-record.js';
+import type { TestVault } from '../resources/tokens/vault-fixture.js';
+import { cardNumber, everyRow, NOON_MS, pathOf, vaultOf } from '../resources/tokens/vault-fixture.js';
 import { lastFirst, startFor, temporaryFolder } from '../storage/embedded/embedded-fixture.js';
 import { migrate } from '../storage/migrate.js';
 import { connectAs } from './empty-database.js';
@@ -60,7 +61,7 @@ function foundIn(haystack: Buffer | string, values: Readonly<Record<string, stri
 }
 
 /** Uses every endpoint with canaries in every place of a body, and gives all answers that were errors. */
-async function spread(vault: Vault, canaries: Canaries): Promise<string[]> {
+async function spread(vault: TestVault, canaries: Canaries): Promise<string[]> {
   const errors: string[] = [];
   const send = async (method: string, path: string, body?: unknown, key?: string) => {
     const headers = key === undefined ? {} : { headers: { 'SVC-IDEMPOTENCY-KEY': key } };

@@ -25,84 +25,105 @@ const KEY_BYTES = 32;
  * enciphered, deciphered, hashed or made a key of, and what comes out as a key.
  */
 export function captureBytes(): Capture {
-  const all: CapturedBytes[] = [];
-  const platform = crypto as unknown as Calls; // Its members are replaced by name, all in the same way.
-  const originals = new Map<string, Call>();
-  let isFailing = false;
+  const capture = new PlatformCapture();
+  capture.replaceCiphers();
+  capture.replaceHashes();
+  capture.replaceKeyMakers();
+  syncBuiltinESMExports();
+  return capture;
+}
 
-  function keep(what: string, value: unknown): void {
-    const bytes = value instanceof ArrayBuffer ? new Uint8Array(value) : value;
-    if (bytes instanceof Uint8Array && bytes.length > 0) all.push({ what, was: Buffer.from(bytes), now: bytes });
+class PlatformCapture implements Capture {
+  readonly all: CapturedBytes[] = [];
+  readonly #platform = crypto as unknown as Calls; // Its members are replaced by name, all in the same way.
+  readonly #originals = new Map<string, Call>();
+  #isFailing = false;
+
+  failCiphers(): void {
+    this.#isFailing = true;
   }
 
-  function around(calls: Calls, name: string, act: (original: Call, args: unknown[]) => unknown): void {
-    const original = calls[name]?.bind(calls);
-    if (original === undefined) throw new Error(`there is no ${name}`);
-    if (calls === platform) originals.set(name, original);
-    calls[name] = (...args) => act(original, args);
+  stop(): void {
+    for (const [name, original] of this.#originals) this.#platform[name] = original;
+    syncBuiltinESMExports();
   }
 
-  around(platform, 'createCipheriv', (original, args) => {
-    keep('key of a cipher', args[1]);
-    const cipher = original(...args) as Calls;
-    around(cipher, 'update', (update, given) => {
-      keep('plaintext to seal', given[0]);
-      return update(...given);
+  replaceCiphers(): void {
+    this.#replace('createCipheriv', (original, args) => {
+      this.#keep('key of a cipher', args[1]);
+      const cipher = original(...args) as Calls;
+      around(cipher, 'update', (update, given) => {
+        this.#keep('plaintext to seal', given[0]);
+        return update(...given);
+      });
+      around(cipher, 'final', (final) => {
+        if (this.#isFailing) throw new Error('the cipher failed');
+        return final();
+      });
+      return cipher;
     });
-    around(cipher, 'final', (final) => {
-      if (isFailing) throw new Error('the cipher failed');
-      return final();
+    this.#replace('createDecipheriv', (original, args) => {
+      this.#keep('key of a decipher', args[1]);
+      const decipher = original(...args) as Calls;
+      around(decipher, 'update', (update, given) => {
+        const opened = update(...given);
+        this.#keep('plaintext that was opened', opened);
+        return opened;
+      });
+      return decipher;
     });
-    return cipher;
-  });
-  around(platform, 'createDecipheriv', (original, args) => {
-    keep('key of a decipher', args[1]);
-    const decipher = original(...args) as Calls;
-    around(decipher, 'update', (update, given) => {
-      const opened = update(...given);
-      keep('plaintext that was opened', opened);
-      return opened;
+  }
+
+  replaceHashes(): void {
+    this.#replace('createHmac', (original, args) => {
+      const mac = original(...args) as Calls;
+      around(mac, 'update', (update, given) => {
+        if (!isPlaceOfKey(given[0])) this.#keep('message of a keyed hash', given[0]);
+        return update(...given);
+      });
+      return mac;
     });
-    return decipher;
-  });
-  around(platform, 'createHmac', (original, args) => {
-    const mac = original(...args) as Calls;
-    around(mac, 'update', (update, given) => {
-      if (!isPlaceOfKey(given[0])) keep('message of a keyed hash', given[0]);
-      return update(...given);
-    });
-    return mac;
-  });
-  for (const name of ['createSecretKey', 'createPrivateKey']) {
-    around(platform, name, (original, args) => {
-      const [given] = args;
-      keep('bytes of a key', given instanceof Uint8Array ? given : (given as { key?: unknown } | undefined)?.key);
+    this.#replace('hash', (original, args) => {
+      this.#keep('hashed', args[1]);
       return original(...args);
     });
   }
-  around(platform, 'hash', (original, args) => {
-    keep('hashed', args[1]);
-    return original(...args);
-  });
-  for (const name of ['hkdfSync', 'diffieHellman', 'randomBytes']) {
-    around(platform, name, (original, args) => {
-      const made = original(...args) as Uint8Array | ArrayBuffer;
-      // Shorter ones are nonces, salts and names.
-      if (made.byteLength === KEY_BYTES) keep(`made by ${name}`, made);
-      return made;
-    });
+
+  replaceKeyMakers(): void {
+    for (const name of ['createSecretKey', 'createPrivateKey']) {
+      this.#replace(name, (original, args) => {
+        const [given] = args;
+        const bytes = given instanceof Uint8Array ? given : (given as { key?: unknown } | undefined)?.key;
+        this.#keep('bytes of a key', bytes);
+        return original(...args);
+      });
+    }
+    for (const name of ['hkdfSync', 'diffieHellman', 'randomBytes']) {
+      this.#replace(name, (original, args) => {
+        const made = original(...args) as Uint8Array | ArrayBuffer;
+        // Shorter ones are nonces, salts and names.
+        if (made.byteLength === KEY_BYTES) this.#keep(`made by ${name}`, made);
+        return made;
+      });
+    }
   }
-  syncBuiltinESMExports();
-  return {
-    all,
-    failCiphers: () => {
-      isFailing = true;
-    },
-    stop: () => {
-      for (const [name, original] of originals) platform[name] = original;
-      syncBuiltinESMExports();
-    },
-  };
+
+  #replace(name: string, act: (original: Call, args: unknown[]) => unknown): void {
+    this.#originals.set(name, around(this.#platform, name, act));
+  }
+
+  #keep(what: string, value: unknown): void {
+    const bytes = value instanceof ArrayBuffer ? new Uint8Array(value) : value;
+    if (bytes instanceof Uint8Array && bytes.length > 0) this.all.push({ what, was: Buffer.from(bytes), now: bytes });
+  }
+}
+
+/** Puts `act` around a member, and gives back what was there. */
+function around(calls: Calls, name: string, act: (original: Call, args: unknown[]) => unknown): Call {
+  const original = calls[name]?.bind(calls);
+  if (original === undefined) throw new Error(`there is no ${name}`);
+  calls[name] = (...args) => act(original, args);
+  return original;
 }
 
 /** What a key is derived by says where it belongs, which is no secret. */
@@ -115,6 +136,6 @@ export function unwiped({ all }: Capture): string[] {
   return all.filter(({ now }) => now.some((byte) => byte !== 0)).map(({ what, was }) => `${what}, ${was.length} bytes`);
 }
 
-export function holds({ all }: Capture, what: string, text: string): boolean {
+export function holdsBytes({ all }: Capture, what: string, text: string): boolean {
   return all.some((captured) => captured.what === what && captured.was.includes(text));
 }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { findProgram, unless } from '@strongroom/parts/find.js';
+import { findProgram, unless } from '@strongroom/test-servers/find.js';
 import type { Mishap } from './faulty-way.js';
 import { startFaultyWay } from './faulty-way.js';
 import type { Block } from './page-blocks.js';

@@ -10,7 +10,7 @@ import { createCaller } from './http-client.js';
 
 const MAIN = fileURLToPath(new URL('../main.js', import.meta.url));
 
-export type Settings = Readonly<Record<string, string>>;
+export type CommandSettings = Readonly<Record<string, string>>;
 
 export interface Ended {
   readonly code: number | null;
@@ -19,7 +19,7 @@ export interface Ended {
 }
 
 /** Starts the program with these settings and none of the surroundings. */
-export function launch(settings: Settings, ...words: string[]): ChildProcess {
+export function launch(settings: CommandSettings, ...words: string[]): ChildProcess {
   const own = Object.entries(process.env).filter(([name]) => !name.startsWith('STRONGROOM_'));
   return spawn(process.execPath, [MAIN, ...words], {
     env: { ...Object.fromEntries(own), ...settings },
@@ -34,18 +34,18 @@ export async function ending(child: ChildProcess): Promise<Ended> {
   return { code, stdout: stdout.trim(), stderr: stderr.trim() };
 }
 
-export const runCommand = (settings: Settings, ...words: string[]): Promise<Ended> =>
+export const runCommand = (settings: CommandSettings, ...words: string[]): Promise<Ended> =>
   ending(launch(settings, ...words));
 
 /** Runs a command that has to end by itself; one that does not is killed, so that its test fails instead of hanging. */
-export async function runToEnd(settings: Settings, ...words: string[]): Promise<Ended> {
+export async function runToEnd(settings: CommandSettings, ...words: string[]): Promise<Ended> {
   const child = launch(settings, ...words);
   const timer = setTimeout(() => child.kill('SIGKILL'), START_HANGS_MS);
   return ending(child).finally(() => clearTimeout(timer));
 }
 
 /** Runs a command that has to succeed, and gives what it printed. */
-export async function succeed(settings: Settings, ...words: string[]): Promise<Ended> {
+export async function succeed(settings: CommandSettings, ...words: string[]): Promise<Ended> {
   const ended = await runCommand(settings, ...words);
   assert.equal(ended.code, 0, `${words.join(' ')}: ${ended.stderr}`);
   return ended;
@@ -61,7 +61,7 @@ export interface Served {
 }
 
 /** Runs the API on a free port, without rate limits; ready when it resolves. */
-export async function serveWith(settings: Settings): Promise<Served> {
+export async function serveWith(settings: CommandSettings): Promise<Served> {
   const child = launch({ STRONGROOM_PORT: '0', STRONGROOM_RATE_LIMITS: 'off', ...settings }, 'serve');
   const ended = new Promise<number | null>((resolve) => child.once('exit', resolve));
   let output = '';

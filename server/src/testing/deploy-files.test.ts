@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { readdir, readFile } from 'node:fs/promises';
 import { after, before, describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { freePort } from '@strongroom/parts/programs.js';
+import { freePort } from '@strongroom/test-servers/programs.js';
 import { readConfig, SETTINGS } from '../config.js';
 import { VERSION } from '../version.js';
 import { assertBalanced, assertEvenlyIndented, pathsOf } from './plain-yaml.js';

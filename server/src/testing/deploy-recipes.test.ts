@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { readFile, stat } from 'node:fs/promises';
 import { networkInterfaces } from 'node:os';
 import { after, before, describe, it } from 'node:test';
-import { unless } from '@strongroom/parts/find.js';
+import { unless } from '@strongroom/test-servers/find.js';
 import { readConfig, SETTINGS } from '../config.js';
-import { KEEP_ALIVE_SECONDS } from '../http/plain-answer.js';
+import { KEEP_ALIVE_SECONDS } from '../http/transport/listener.js';
 import { parseTrustedProxies } from '../limits/client-address.js';
 import type { Block } from './page-blocks.js';
 import { blocksOf, fileIn } from './page-blocks.js';
@@ -19,7 +19,7 @@ const PAGE = 'docs/deploy.md';
 const ROOT = new URL('../../../', import.meta.url);
 const BODY_BYTES_MAX = 1_048_576;
 const ARRIVAL_SECONDS_MAX = 30;
-const PORT = SETTINGS.port.fallback;
+const PORT = SETTINGS.port.default;
 /** Lists of the operator's own, whose entries are Kubernetes' and not the chart's. */
 const FREE_LISTS = /^networkPolicy\.(callers|scrapers)\./;
 

@@ -7,13 +7,13 @@ import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { findProgram, unless } from '@strongroom/parts/find.js';
-import { freePort } from '@strongroom/parts/programs.js';
+import { findProgram, unless } from '@strongroom/test-servers/find.js';
+import { freePort } from '@strongroom/test-servers/programs.js';
 import { generateRootKey } from '../crypto/root-key.js';
 import { launch } from './command-runner.js';
 import type { Answer, Call } from './http-client.js';
 import { createCaller } from './http-client.js';
-import type { Example, Step } from './page-examples.js';
+import type { Example, ExampleStep } from './page-examples.js';
 import { Bindings, examplesIn, unfolded } from './page-examples.js';
 
 const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
@@ -217,7 +217,12 @@ const SETUPS: Readonly<Record<string, (world: World, bindings: Bindings, page: V
 };
 
 /** Does all that a page says, and tells what did not come out as it is printed there. */
-async function follow(world: World, steps: readonly Step[], bindings: Bindings, given: Variables): Promise<string[]> {
+async function follow(
+  world: World,
+  steps: readonly ExampleStep[],
+  bindings: Bindings,
+  given: Variables,
+): Promise<string[]> {
   const failures: string[] = [];
   const lines = assignmentsOf(given);
   let ofBlock: string[] = [];

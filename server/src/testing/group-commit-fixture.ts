@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { AppError } from '../kernel/errors.js';
 import { translateDriverFault } from '../storage/faults.js';
 import type { GroupCommitOptions, Member } from '../storage/group-commit.js';
-import { createGroupCommit } from '../storage/group-commit.js';
+import { GroupCommit } from '../storage/group-commit.js';
 import { createFakeClock } from './fake-clock.js';
 
 export interface Batch {
@@ -29,7 +29,7 @@ export function createQueue(options: Partial<GroupCommitOptions> = {}) {
       const tenants = members.map(({ tenantId }) => tenantId);
       batches.push({ tenants, lane, commit: () => resolve(tenants), fail: reject });
     });
-  const queue = createGroupCommit({
+  const queue = new GroupCommit({
     runBatch,
     clock,
     lanes: 1,

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { existsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import type pg from 'pg';
-import type { Ended, Settings } from './command-runner.js';
+import type { CommandSettings, Ended } from './command-runner.js';
 import { ending, launch } from './command-runner.js';
 import { eventually } from './eventually.js';
 
@@ -29,7 +29,7 @@ export interface HeldBackup {
 }
 
 /** The real command, frozen in the middle of its largest table: its snapshot is taken and its locks are held. */
-export async function holdBackup(settings: Settings, folder: string): Promise<HeldBackup> {
+export async function holdBackup(settings: CommandSettings, folder: string): Promise<HeldBackup> {
   const child = launch(settings, 'backup', '--to', folder);
   const ended = ending(child);
   const file = join(folder, FILE);

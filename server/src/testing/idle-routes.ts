@@ -1,25 +1,24 @@
-import { createExpressions } from '../expressions/expressions.js';
-import type { RouteRecord } from '../http/route.js';
-import { createLargeWork } from '../kernel/large-work.js';
-import { createOpener } from '../resources/tokens/index.js';
+import { createCursors } from '../http/paging/cursor.js';
+import type { RouteRecord } from '../http/routes/route.js';
 import { tenantApiRoutes } from '../resources.js';
 import type { TestApp } from './test-app.js';
+import { testVault } from './test-vault.js';
 
 /** The records of every route of the tenant API, to be looked at and not called. */
-export function idleRoutes({ database, keyStore }: TestApp): RouteRecord[] {
+export function idleRoutes(app: TestApp): RouteRecord[] {
+  const { database, keyStore } = app;
   const refuse = () => Promise.reject(new Error('nothing is called here'));
   const ignore = () => {};
   return tenantApiRoutes({
     database,
-    systemKeys: keyStore.systemKeys,
+    vault: testVault(app),
     tenants: { get: refuse, update: refuse, delete: refuse },
-    accessHooks: { forgetAccess: ignore, onSecurity: ignore, onIntegrityFault: ignore },
-    includedMonthlyActiveTokens: 0,
-    largeWork: createLargeWork(),
-    opener: createOpener({ database, keyring: keyStore.keyring, onIntegrityFault: ignore }),
-    expressions: createExpressions(),
+    systemKeys: keyStore.systemKeys,
+    cursors: createCursors(keyStore.systemKeys.cursorMac),
     tokensPerRequestMax: 1,
-    fingerprints: 'revealed',
-    searchData: 'masked',
+    includedMonthlyActiveTokens: 0,
+    forgetAccess: ignore,
+    onSecurity: ignore,
+    onIntegrityFault: ignore,
   });
 }

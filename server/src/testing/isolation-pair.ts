@@ -1,15 +1,16 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { operatorAct } from '../audit/entry.js';
-import { countUsage } from '../resources/reports/index.js';
+import { operatorContext } from '../audit/entry.js';
+import { countUsage } from '../vault/index.js';
 import { usageOf } from './bare-tokens.js';
+import { loadTrials } from './slice-trial.js';
 import type { TestApp, TestTenant } from './test-app.js';
 
 /** Tables that hold nothing of a tenant. Any other table must have a tenant_id and row-level security. */
 export const TABLES_WITHOUT_TENANT = ['root_key_check', 'schema_migrations', 'system_keys', 'users'];
 
 /** The number of a card the other tenant has as well: equal values must not meet. */
-export const CARD = { number: '4242424242424242', expiration_month: 12, expiration_year: 2031, cvc: '123' };
+export const PAIR_CARD = { number: '4242424242424242', expiration_month: 12, expiration_year: 2031, cvc: '123' };
 const TOKEN_PERMISSIONS = ['token:create', 'token:read', 'token:update', 'token:delete', 'token:search', 'token:use'];
 
 /** Whatever a request can name. */
@@ -31,6 +32,8 @@ export interface Names {
   readonly logsCursor: string;
   readonly tokensCursor: string;
   readonly searchCursor: string;
+  /** Those of further slices. */
+  readonly [further: string]: string;
 }
 
 export interface Populated extends TestTenant {
@@ -85,7 +88,7 @@ async function populate(app: TestApp, label: string, further: number): Promise<P
 
   const container = `/${label}/vault/`;
   const headers = { 'SVC-IDEMPOTENCY-KEY': SHARED_IDEMPOTENCY_KEY };
-  const card = { type: 'card', data: CARD, deduplicate_token: true };
+  const card = { type: 'card', data: PAIR_CARD, deduplicate_token: true };
   const { id: cardId, fingerprint } = await post(privateKey, '/tokens', card, headers);
   const values = {
     data: `data-${label}`,
@@ -123,13 +126,20 @@ async function populate(app: TestApp, label: string, further: number): Promise<P
     tokensCursor: list.json.pagination.after,
     searchCursor: found.pagination.after,
   };
-  return { ...tenant, privateKey, publicKey, sessionKey: session.session_key, names, tokens: 3 + further };
+  const made = { ...tenant, privateKey, publicKey, sessionKey: session.session_key, tokens: 3 + further };
+  return { ...made, names: { ...names, ...(await furtherNames(app, made, label)) } };
+}
+
+/** What slices add themselves; without a tenant, names of the same form that belong to nobody. */
+async function furtherNames(app: TestApp, tenant?: Omit<Populated, 'names'>, label?: string): Promise<object> {
+  const trials = await loadTrials();
+  return Object.assign({}, ...(await Promise.all(trials.map(({ populate }) => populate?.(app, tenant, label)))));
 }
 
 /** What only time or an operator would bring about. */
 async function writePast(app: TestApp, { id }: TestTenant, label: string): Promise<void> {
-  const act = { ...operatorAct(Date.now()), sourceAddress: `address-${label}`, traceId: `trace-${label}` };
-  await app.database.write(id, (tx) => countUsage(tx, act, usageOf({}, [`entity-${label}-1`])));
+  const auditContext = { ...operatorContext(Date.now()), sourceAddress: `address-${label}`, traceId: `trace-${label}` };
+  await app.database.write(id, (tx) => countUsage(tx, auditContext, usageOf({}, [`entity-${label}-1`])));
   await app.db.owner.query(
     `INSERT INTO logs SELECT $1, now(), gen_random_uuid(), 'user', gen_random_uuid(), 'card', 'entity-' || $2 || '-' || n,
        'read', 'message-' || $2, 'success', 'address-' || $2, 'trace-' || $2 FROM generate_series(1, 30) n`,
@@ -142,8 +152,9 @@ async function writePast(app: TestApp, { id }: TestTenant, label: string): Promi
 }
 
 /** Names of the same form that belong to nobody. */
-export function unknownNames(): Names {
+export async function unknownNames(app: TestApp): Promise<Names> {
   return {
+    ...(await furtherNames(app)),
     tenantId: randomUUID(),
     applicationId: randomUUID(),
     keyId: randomUUID(),

@@ -1,29 +1,20 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { createRouter } from '../http/router.js';
+import { createRouter } from '../http/routes/router.js';
 import { eventually } from './eventually.js';
 import { idleRoutes } from './idle-routes.js';
 import type { Pair, Populated } from './isolation-pair.js';
 import { makePair, stored, unknownNames } from './isolation-pair.js';
-import type { Step } from './isolation-walk.js';
-import { leaksIn, sayings, walk } from './isolation-walk.js';
+import type { IsolationStep } from './isolation-walk.js';
+import { leaksIn, sayings, walkIsolation } from './isolation-walk.js';
+import { loadTrials } from './slice-trial.js';
 import type { TestApp, TestTenant } from './test-app.js';
 import { rootKeyOf, startTestApp } from './test-app.js';
 import type { StatementWall } from './walls.js';
 import { functionWallOff, rowSecurityOff, statementWallOff } from './walls.js';
 
-/** Statements the walk must have met without their condition: about each of the others a run proves nothing. */
-const WIDENED = [
-  ...['list_logs_by_kind_tenant', 'list_logs_by_kind_tenant_skipping', 'list_logs_by_kind_entity'],
-  ...['list_logs_by_kind_actor', 'list_logs_by_kind_entity_actor', 'lengths_of_histories'],
-  ...['count_logs_by_kind_tenant', 'count_logs_by_kind_entity', 'count_logs_by_kind_actor'],
-  ...['list_logs_', 'count_logs_', 'update_tenant', 'find_tenant_by_id', 'find_token_counts'],
-  ...['list_applications', 'count_applications', 'find_application_by_id', 'lock_application_by_id'],
-  ...['list_api_keys', 'find_session_by_nonce', 'find_kept_answers'],
-  ...['find_tokens', 'lock_tokens', 'update_token', 'delete_tokens', 'delete_token_terms', 'list_token_groups'],
-  ...['find_token_directory_version', 'find_known_combinations', 'count_combinations'],
-  ...['find_tokens_by_time_all', 'find_tokens_by_ids_all', 'count_tokens_all', 'count_tokens_by_groups'],
-];
+const TRIALS = await loadTrials();
+const WIDENED = TRIALS.flatMap(({ widened = [] }) => widened);
 
 for (const { walls, isRowSecurityOn, areStatementsOn } of [
   { walls: 'both walls', isRowSecurityOn: true, areStatementsOn: true },
@@ -69,7 +60,7 @@ for (const { walls, isRowSecurityOn, areStatementsOn } of [
 
     it('a walk with the keys of A shows nothing of B and changes nothing of B, on every route', async () => {
       const untouched = await stored(app, pair.b);
-      const steps = await walk(app, pair.a, pair.b.names);
+      const steps = await walkIsolation(app, pair.a, pair.b.names);
       assert.deepEqual(leaksIn(steps, pair.secretsOfB), []);
       const statuses = new Set(steps.map(({ answer }) => answer.status));
       assert.deepEqual([...statuses].sort(), [200, 201, 204, 400, 404]);
@@ -85,9 +76,9 @@ for (const { walls, isRowSecurityOn, areStatementsOn } of [
 
     it('the answer is the same for what B has and for what nobody has', async () => {
       const { a, b } = await makePair(app);
-      const nobody = unknownNames();
-      const told = sayings(await walk(app, a, nobody), nobody);
-      assert.deepEqual(sayings(await walk(app, a, b.names), b.names), told);
+      const nobody = await unknownNames(app);
+      const told = sayings(await walkIsolation(app, a, nobody), nobody);
+      assert.deepEqual(sayings(await walkIsolation(app, a, b.names), b.names), told);
     });
 
     // A merged batch has both tenants in its scope, so there row-level security alone cannot tell them apart.
@@ -162,25 +153,18 @@ for (const { walls, isRowSecurityOn, areStatementsOn } of [
   });
 }
 
-/** Routes on which nothing of another tenant can be named, or whose answer alone does not tell. */
-const TELLING_NOTHING = [
-  ...['GET /permissions', 'GET /logs/entity-types', 'GET /application-templates', 'GET /application-templates/:id'],
-  ...['GET /applications/key', 'POST /applications', 'POST /sessions'],
-  // Only an Application of the session itself can end it, so what tenant it is of does not even come up.
-  'DELETE /sessions/:id',
-  ...['GET /tenants/self/reports/usage', 'PUT /tenants/self', 'DELETE /tenants/self'],
-];
+const TELLING_NOTHING = TRIALS.flatMap(({ tellsNothing = [] }) => tellsNothing);
 
 describe('isolation without any wall', () => {
   let first: TestApp;
   let app: TestApp;
   let wall: StatementWall;
   let pair: Pair;
-  let walled: Step[];
+  let walled: IsolationStep[];
   before(async () => {
     first = await startTestApp();
     const other = await makePair(first);
-    walled = await walk(first, other.a, other.b.names);
+    walled = await walkIsolation(first, other.a, other.b.names);
     pair = await makePair(first);
     await rowSecurityOff(first);
     await functionWallOff(first);
@@ -202,7 +186,7 @@ describe('isolation without any wall', () => {
 
   it('every route tells or does something else: the walk above can fail on each of them', async () => {
     const untouched = await stored(app, pair.b);
-    const steps = await walk(app, pair.a, pair.b.names);
+    const steps = await walkIsolation(app, pair.a, pair.b.names);
     const nameOf = routeOf(app);
     const telling = steps.filter((step, n) => {
       const isLeaking = leaksIn([step], pair.secretsOfB).length > 0;
@@ -233,7 +217,7 @@ function namesOf(app: TestApp): string[] {
 }
 
 /** The route a step of the walk went through, if there is one. */
-function routeOf(app: TestApp): (step: Step) => string | undefined {
+function routeOf(app: TestApp): (step: IsolationStep) => string | undefined {
   const router = createRouter(idleRoutes(app).map((route) => ({ ...route, target: `${route.method} ${route.path}` })));
   return ({ request: { method, path } }) => router(path.split('?')[0] ?? '')?.byMethod.get(method);
 }

@@ -20,7 +20,7 @@ export interface Assignment {
   readonly assignment: string;
 }
 
-export type Step = Example | Assignment;
+export type ExampleStep = Example | Assignment;
 
 const PROMPT = '$ ';
 const FENCE = /^```/;
@@ -29,9 +29,9 @@ const ASSIGNMENT = /^[A-Z]+=\S+( \S+)*$/;
 const REMARK = /^<!-- (setup|not run): (.+) -->$/;
 
 /** Every example of a page, in its order. */
-export function examplesIn(page: string, markdown: string): Step[] {
+export function examplesIn(page: string, markdown: string): ExampleStep[] {
   const lines = markdown.split('\n');
-  const steps: Step[] = [];
+  const steps: ExampleStep[] = [];
   let at = 0;
   let remark: RegExpExecArray | null = null;
   while (at < lines.length) {
@@ -47,8 +47,13 @@ export function examplesIn(page: string, markdown: string): Step[] {
   return steps;
 }
 
-function stepsOf(page: string, lines: readonly string[], offset: number, remark: RegExpExecArray | null): Step[] {
-  const steps: Step[] = [];
+function stepsOf(
+  page: string,
+  lines: readonly string[],
+  offset: number,
+  remark: RegExpExecArray | null,
+): ExampleStep[] {
+  const steps: ExampleStep[] = [];
   if (!lines.some((line) => line.startsWith(PROMPT) || ASSIGNMENT.test(line))) return [];
   let at = 0;
   while (at < lines.length) {

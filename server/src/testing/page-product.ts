@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { generateApiKey } from '../access/api-key.js';
 import { generateRootKey } from '../crypto/root-key.js';
-import type { Ended, Served, Settings } from './command-runner.js';
+import type { CommandSettings, Ended, Served } from './command-runner.js';
 import { ending, serveWith, urlOf } from './command-runner.js';
 import { createTestDatabase } from './test-database.js';
 
@@ -20,11 +20,11 @@ export interface PageProduct {
   readonly folder: string;
   save(name: string, text: string): Promise<void>;
   /** Runs a program in that folder, with nothing of ours around it. */
-  run(env: Settings, program: string, ...words: string[]): Promise<Ended>;
+  run(env: CommandSettings, program: string, ...words: string[]): Promise<Ended>;
   close(): Promise<void>;
 }
 
-export async function startPageProduct(settings: Settings = {}): Promise<PageProduct> {
+export async function startPageProduct(settings: CommandSettings = {}): Promise<PageProduct> {
   const folder = await mkdtemp(join(tmpdir(), 'sr-page-'));
   await symlink(PACKAGES, join(folder, 'node_modules'));
   const db = await createTestDatabase();
@@ -51,6 +51,6 @@ export async function startPageProduct(settings: Settings = {}): Promise<PagePro
 }
 
 /** A proxy of the machine would be asked for an address on it. */
-export function surroundings(env: Settings): Settings {
+export function surroundings(env: CommandSettings): CommandSettings {
   return { PATH: process.env.PATH ?? '', HOME: process.env.HOME ?? '', ...env };
 }

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { after, afterEach, before, beforeEach, suite, test } from 'node:test';
-import { findPostgres, findProgram, unless } from '@strongroom/parts/find.js';
-import type { PgBouncer } from '@strongroom/parts/pgbouncer.js';
-import { startPgBouncer } from '@strongroom/parts/pgbouncer.js';
-import type { PostgresServer } from '@strongroom/parts/postgres.js';
-import type { TcpProxy } from '@strongroom/parts/tcp-proxy.js';
-import { startTcpProxy } from '@strongroom/parts/tcp-proxy.js';
+import { findPostgres, findProgram, unless } from '@strongroom/test-servers/find.js';
+import type { PgBouncer } from '@strongroom/test-servers/pgbouncer.js';
+import { startPgBouncer } from '@strongroom/test-servers/pgbouncer.js';
+import type { PostgresServer } from '@strongroom/test-servers/postgres.js';
+import type { TcpProxy } from '@strongroom/test-servers/tcp-proxy.js';
+import { startTcpProxy } from '@strongroom/test-servers/tcp-proxy.js';
 import { generateRootKey } from '../crypto/root-key.js';
 import { eventually } from './eventually.js';
 import { databaseOn, startMigratedServer, urlOn } from './server-part.js';

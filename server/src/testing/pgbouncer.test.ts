@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { after, afterEach, before, suite, test } from 'node:test';
-import { findPostgres, findProgram, unless } from '@strongroom/parts/find.js';
-import type { PgBouncer } from '@strongroom/parts/pgbouncer.js';
-import { startPgBouncer } from '@strongroom/parts/pgbouncer.js';
-import type { PostgresServer } from '@strongroom/parts/postgres.js';
+import { findPostgres, findProgram, unless } from '@strongroom/test-servers/find.js';
+import type { PgBouncer } from '@strongroom/test-servers/pgbouncer.js';
+import { startPgBouncer } from '@strongroom/test-servers/pgbouncer.js';
+import type { PostgresServer } from '@strongroom/test-servers/postgres.js';
 import pg from 'pg';
 import { generateRootKey } from '../crypto/root-key.js';
 import { BEFORE_ECHO_MS, eventually } from './eventually.js';

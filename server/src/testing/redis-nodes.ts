@@ -2,10 +2,11 @@ import { createSecretKey, type KeyObject, randomBytes } from 'node:crypto';
 import { type Clock, systemClock } from '../kernel/clock.js';
 import { createClientHash } from '../limits/client-hash.js';
 import { createMemoryCounter } from '../limits/memory-counter.js';
+import type { RateCounter } from '../limits/rate-counter.js';
 import type { RedisConnection } from '../limits/redis-connection.js';
-import { connectRedis, reasonOf } from '../limits/redis-connection.js';
-import type { RedisCounter, RedisCounterOptions } from '../limits/redis-counter.js';
-import { createRedisCounter } from '../limits/redis-counter.js';
+import { connectRedis, redisReasonOf } from '../limits/redis-connection.js';
+import type { RedisCounterOptions } from '../limits/redis-counter.js';
+import { RedisCounter } from '../limits/redis-counter.js';
 import { createRedisStore } from '../limits/redis-store.js';
 import { eventually } from './eventually.js';
 
@@ -14,10 +15,13 @@ const TEST_TIME = 'local now = math.floor(tonumber(ARGV[#ARGV]) * 1000)';
 
 const SLOTS = 1_024;
 /** So that a busy machine does not look like a slow Redis, where that is not the point. */
-const PATIENCE_MS = 3_000;
+const CALL_MAX_MS = 3_000;
 
 /** A counter of one node, with what it told its operator. */
-export interface RedisNode extends RedisCounter {
+export interface RedisNode extends RateCounter {
+  readonly isUp: () => boolean;
+  readonly fallbacks: () => number;
+  readonly close: () => void;
   /** `up` and `lost: reason`, in order. */
   readonly told: string[];
   untilUp(): Promise<void>;
@@ -37,7 +41,7 @@ export function newKey(): KeyObject {
 export function startNode(options: RedisNodeOptions): RedisNode {
   const told: string[] = [];
   const clock = options.clock ?? systemClock;
-  const counter = createRedisCounter({
+  const counter = new RedisCounter({
     clock,
     hash: createClientHash(options.key ?? newKey()),
     fallback: createMemoryCounter({ clock, seed: randomBytes(8), slots: SLOTS }),
@@ -45,15 +49,23 @@ export function startNode(options: RedisNodeOptions): RedisNode {
       createRedisStore(
         await connectRedis({
           url: options.url,
-          callMaxMs: options.callMaxMs ?? PATIENCE_MS,
+          callMaxMs: options.callMaxMs ?? CALL_MAX_MS,
           connectMaxMs: 1_000,
           onLost,
         }),
       ),
-    onChange: (isUp, error) => void told.push(isUp ? 'up' : `lost: ${reasonOf(error)}`),
+    onChange: (isUp, error) => void told.push(isUp ? 'up' : `lost: ${redisReasonOf(error)}`),
     ...options,
   });
-  return { ...counter, told, untilUp: () => eventually('counts are shared', counter.isUp) };
+  const isUp = () => counter.isUp();
+  return {
+    check: (limitKey, rows) => counter.check(limitKey, rows),
+    isUp,
+    fallbacks: () => counter.fallbacks(),
+    close: () => counter.close(),
+    told,
+    untilUp: () => eventually('counts are shared', isUp),
+  };
 }
 
 /** A counter whose store takes its time from the clock of a test, over a connection that stays open. */

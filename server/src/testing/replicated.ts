@@ -1,17 +1,15 @@
-import type { PostgresServer } from '@strongroom/parts/postgres.js';
-import { DATABASE, startPostgres } from '@strongroom/parts/postgres.js';
-import { startStandby } from '@strongroom/parts/standby.js';
+import type { PostgresServer } from '@strongroom/test-servers/postgres.js';
+import { DATABASE, startPostgres } from '@strongroom/test-servers/postgres.js';
+import { startStandby } from '@strongroom/test-servers/standby.js';
 import type pg from 'pg';
 import { generateRootKey } from '../crypto/root-key.js';
 import type { Secret } from '../kernel/secret.js';
-import type { ConnectionTarget } from '../storage/connection.js';
+import type { SocketTarget } from '../storage/connection.js';
 import { migrate } from '../storage/migrate.js';
 import { connectAs } from './empty-database.js';
 import { eventually } from './eventually.js';
 import type { TestApp, TestTenant } from './test-app.js';
 import type { TestDatabase } from './test-database.js';
-
-export type SocketTarget = Extract<ConnectionTarget, { socketDir: string }>;
 
 /** A primary with our schema and a streaming standby of it, for `startTestApp({ beside, replica })`. */
 export interface Replicated {

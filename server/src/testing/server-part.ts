@@ -1,6 +1,6 @@
 import { createServer } from 'node:net';
-import type { PostgresServer } from '@strongroom/parts/postgres.js';
-import { startPostgres } from '@strongroom/parts/postgres.js';
+import type { PostgresServer } from '@strongroom/test-servers/postgres.js';
+import { startPostgres } from '@strongroom/test-servers/postgres.js';
 import pg from 'pg';
 import { Secret } from '../kernel/secret.js';
 import type { ConnectionTarget } from '../storage/connection.js';

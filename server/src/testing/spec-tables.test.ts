@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { operatorAct } from '../audit/entry.js';
+import { operatorContext } from '../audit/entry.js';
 import { LIMITS } from '../limits/catalogue.js';
-import { countUsage } from '../resources/reports/index.js';
+import { countUsage } from '../vault/index.js';
 import { insertBareToken, usageOf } from './bare-tokens.js';
 import { createFakeClock } from './fake-clock.js';
 import type { TestApp, TestTenant } from './test-app.js';
@@ -135,7 +135,7 @@ describe('the tables of the specification, as served', () => {
   it('200 with every field of a usage report, and no other', async () => {
     const usage = usageOf({ card: 1 }, ['c']);
     await insertBareToken(app.db, { tenantId: tenant.id, id: 'c', type: 'card', createdAt: 'now' });
-    await app.database.write(tenant.id, (tx) => countUsage(tx, operatorAct(clock.nowMs()), usage));
+    await app.database.write(tenant.id, (tx) => countUsage(tx, operatorContext(clock.nowMs()), usage));
     const body = await get('/tenants/self/reports/usage');
     assertFields(body, FIELDS.usageReport);
     assertFields(body.token_report, FIELDS.tokenReport);

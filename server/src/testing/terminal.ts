@@ -1,6 +1,6 @@
 import type { ChildProcess } from 'node:child_process';
 import { spawn, spawnSync } from 'node:child_process';
-import { findProgram } from '@strongroom/parts/find.js';
+import { findProgram } from '@strongroom/test-servers/find.js';
 
 /** What a terminal turns into SIGINT for every process in front. */
 export const CTRL_C = '\u0003';

@@ -4,7 +4,7 @@ import type { ApplicationType } from '../access/permissions.js';
 import { permissionsOf } from '../access/permissions.js';
 import type { App } from '../app.js';
 import { createApp } from '../app.js';
-import { operatorAct } from '../audit/entry.js';
+import { operatorContext } from '../audit/entry.js';
 import { ensureLogPartitions } from '../audit/partitions.js';
 import { readConfig } from '../config.js';
 import { databaseOptions } from '../core.js';
@@ -15,7 +15,7 @@ import type { Clock } from '../kernel/clock.js';
 import { systemClock } from '../kernel/clock.js';
 import { newId } from '../kernel/ids.js';
 import type { Secret } from '../kernel/secret.js';
-import { replicaObserver } from '../observers.js';
+import { replicaObserver } from '../request-telemetry.js';
 import { createApplication } from '../resources/applications/index.js';
 import { createTenant } from '../resources/tenants/index.js';
 import type { ConnectionTarget } from '../storage/connection.js';
@@ -100,13 +100,7 @@ export async function startTestApp(options: TestAppOptions = {}): Promise<TestAp
   ROOT_KEYS.set(db, rootKey);
   const target = options.target?.(db) ?? db.target;
   const logLines: string[] = [];
-  const destination = new Writable({
-    write(chunk, _encoding, done) {
-      logLines.push(String(chunk));
-      done();
-    },
-  });
-  const log = createProcessLog({ level: config.logLevel, destination });
+  const log = createProcessLog({ level: config.logLevel, destination: linesInto(logLines) });
   const replica = options.replica && { target: options.replica, onChange: replicaObserver(log) };
   const database = createDatabase({ target, clock, ...databaseOptions(config), replica });
   const { keyStore } = await openKeyStore(database, { value: rootKey, isProduction: false });
@@ -125,15 +119,6 @@ export async function startTestApp(options: TestAppOptions = {}): Promise<TestAp
   if (!options.isStarting) app.markReady();
   const baseUrl = `http://127.0.0.1:${port}`;
 
-  const makeApplication: TestApp['makeApplication'] = async (tenantId, type, permissions, rules) => {
-    const act = operatorAct(clock.nowMs());
-    const { id, key } = await database.write(tenantId, (tx) =>
-      createApplication(tx, keyStore.systemKeys, act, { name: `${type} under test`, type, permissions, rules }),
-    );
-    return { id, key: key.reveal() };
-  };
-  const makeKey: TestApp['makeKey'] = async (...application) => (await makeApplication(...application)).key;
-
   return {
     baseUrl,
     port,
@@ -143,20 +128,54 @@ export async function startTestApp(options: TestAppOptions = {}): Promise<TestAp
     keyStore,
     metrics,
     logLines,
-    makeKey,
-    makeApplication,
-    async makeTenant(name = 'Tenant under test') {
-      const id = newId();
-      const ownerId = newId();
-      const act = operatorAct(clock.nowMs());
-      const keyMaker = await keyStore.keyMaker();
-      await database.write(id, (tx) => createTenant(tx, keyMaker, act, { name, ownerId, isNewOwner: true }));
-      return { id, ownerId, key: await makeKey(id, 'management', permissionsOf('management')) };
-    },
+    ...makersOf(database, keyStore, clock),
     async close() {
       await app.close();
       await database.close();
       if (!options.beside) await db.drop();
     },
   };
+}
+
+/** What tests begin with, made past the API. */
+function makersOf(
+  database: Database,
+  keyStore: KeyStore,
+  clock: Clock,
+): Pick<TestApp, 'makeTenant' | 'makeApplication' | 'makeKey'> {
+  const makeApplication: TestApp['makeApplication'] = async (tenantId, type, permissions, rules) => {
+    const auditContext = operatorContext(clock.nowMs());
+    const { id, key } = await database.write(tenantId, (tx) =>
+      createApplication(tx, keyStore.systemKeys, auditContext, {
+        name: `${type} under test`,
+        type,
+        permissions,
+        rules,
+      }),
+    );
+    return { id, key: key.reveal() };
+  };
+  const makeKey: TestApp['makeKey'] = async (...application) => (await makeApplication(...application)).key;
+
+  return {
+    makeKey,
+    makeApplication,
+    async makeTenant(name = 'Tenant under test') {
+      const id = newId();
+      const ownerId = newId();
+      const auditContext = operatorContext(clock.nowMs());
+      const keyMaker = await keyStore.keyMaker();
+      await database.write(id, (tx) => createTenant(tx, keyMaker, auditContext, { name, ownerId, isNewOwner: true }));
+      return { id, ownerId, key: await makeKey(id, 'management', permissionsOf('management')) };
+    },
+  };
+}
+
+function linesInto(lines: string[]): Writable {
+  return new Writable({
+    write(chunk, _encoding, done) {
+      lines.push(String(chunk));
+      done();
+    },
+  });
 }

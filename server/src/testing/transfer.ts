@@ -8,8 +8,10 @@ import type { StreamLock, StreamUnlock } from '../crypto/sealed-stream-keys.js';
 import { identityUnlock, recipientLock } from '../crypto/sealed-stream-keys.js';
 import { createExpressions } from '../expressions/expressions.js';
 import { systemClock } from '../kernel/clock.js';
-import type { ExportOptions, ExportOutcome, ImportOptions, ImportOutcome } from '../resources/tokens/index.js';
-import { exportTokens, importTokens } from '../resources/tokens/index.js';
+import type { ExportOptions, ExportOutcome } from '../transfer/export.js';
+import { exportTokens } from '../transfer/export.js';
+import type { ImportOptions, ImportOutcome } from '../transfer/import.js';
+import { importTokens } from '../transfer/import.js';
 import type { TestApp } from './test-app.js';
 
 export const ALL_OF_TOKENS = ['create', 'update', 'read', 'search', 'delete', 'use'].map((act) => `token:${act}`);
@@ -19,14 +21,14 @@ export const REVEAL_ALL: readonly RuleDraft[] = [
   { description: 'all', priority: 1, container: '/', transform: 'reveal', permissions: ALL_OF_TOKENS },
 ];
 
-export interface Pair {
+export interface TransferPair {
   readonly lock: StreamLock;
   readonly unlock: StreamUnlock;
   readonly publicText: string;
   readonly privateText: string;
 }
 
-export function makePair(): Pair {
+export function makeTransferPair(): TransferPair {
   const { publicText, privateText } = generateExchangeKey();
   return {
     lock: recipientLock(parsePublicExchangeKey(publicText)),
@@ -45,7 +47,7 @@ export function exportFrom(
   app: TestApp,
   tenantId: string,
   folder: string,
-  { lock }: Pick<Pair, 'lock'>,
+  { lock }: Pick<TransferPair, 'lock'>,
   more: Partial<ExportOptions> = {},
 ): Promise<ExportOutcome> {
   return exportTokens({
@@ -67,7 +69,7 @@ export function importInto(
   app: TestApp,
   tenantId: string,
   folder: string,
-  { unlock }: Pick<Pair, 'unlock'>,
+  { unlock }: Pick<TransferPair, 'unlock'>,
   more: Partial<ImportOptions> = {},
 ): Promise<ImportOutcome> {
   return importTokens({

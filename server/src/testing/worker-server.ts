@@ -5,7 +5,7 @@ import { closeSync, openSync, readFileSync } from 'node:fs';
 import { Agent, request } from 'node:http';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { freePort } from '@strongroom/parts/programs.js';
+import { freePort } from '@strongroom/test-servers/programs.js';
 import { eventually, START_HANGS_MS } from './eventually.js';
 
 export const MAIN = fileURLToPath(new URL('../main.js', import.meta.url));
@@ -77,7 +77,7 @@ export async function launchWorkers(folder: string, env: Env): Promise<WorkerSer
   };
 }
 
-export function isAlive(pid: number): boolean {
+export function isRunning(pid: number): boolean {
   try {
     return process.kill(pid, 0);
   } catch {
@@ -117,16 +117,21 @@ export interface HeldChange {
 }
 
 /** A request that is told apart by what it changes. */
-export interface Change {
+export interface ChangeRequest {
   readonly method: 'POST' | 'PUT';
   readonly path: string;
   readonly body: string;
 }
 
-const RENAMING: Change = { method: 'PUT', path: '/tenants/self', body: '{"name":"Finished"}' };
+const RENAMING: ChangeRequest = { method: 'PUT', path: '/tenants/self', body: '{"name":"Finished"}' };
 
 /** A change whose body is kept back: it is under way until it is finished. */
-export function holdChange(address: string, key: string, extra: Env = {}, change: Change = RENAMING): HeldChange {
+export function holdChange(
+  address: string,
+  key: string,
+  extra: Env = {},
+  change: ChangeRequest = RENAMING,
+): HeldChange {
   const { method, path, body } = change;
   const headers = { ...extra, 'SVC-API-KEY': key, 'Content-Type': 'application/json', 'Content-Length': body.length };
   const sent = request(`${address}${path}`, { method, headers, agent: false });

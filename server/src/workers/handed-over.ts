@@ -8,12 +8,11 @@ interface Handle {
 const LAST_WORDS_MS = 100;
 
 /**
- * A connection that was handed to a worker which died before it said that it has it is forgotten by `node:cluster`:
- * nobody answers it and nobody closes it. It is closed here, as the system closes the other connections of the dead.
- * To another worker it must not go: the dead one may have read from it.
+ * If a worker dies after a connection was sent to it and before it confirmed, `node:cluster` forgets the connection:
+ * nobody answers it and nobody closes it. It is closed here, like the worker's other connections. It must not go to
+ * another worker: the dead one may have read from it.
  *
- * The messages are inside knowledge of Node. One that spells them differently some day only brings the fault back, and a
- * test shows it.
+ * These messages are internal to Node. If a release changes them, the fault comes back, and a test detects it.
  */
 export function closeWhatIsHandedOver(worker: Worker): void {
   const child = worker.process;
@@ -26,7 +25,7 @@ export function closeWhatIsHandedOver(worker: Worker): void {
   };
   child.on('internalMessage', (message: { ack?: unknown }) => onTheWay.delete(message.ack));
   child.once('exit', () => {
-    // What it said last may still be unread.
+    // Its last messages may still be unread.
     setTimeout(() => {
       for (const handle of onTheWay.values()) handle.close();
     }, LAST_WORDS_MS).unref();

@@ -1,1 +1,9 @@
-export { applicationTemplateRoutes } from './routes.js';
+import type { Slice } from '../slice.js';
+import { applicationTemplateRoutes } from './routes.js';
+
+export const applicationTemplates: Slice<unknown> = {
+  name: 'application-templates',
+  routes: applicationTemplateRoutes,
+  events: [],
+  tables: [],
+};

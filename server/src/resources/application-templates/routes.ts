@@ -1,13 +1,20 @@
 import Type from 'typebox';
-import type { RouteRecord } from '../../http/route.js';
-import { defineRoute, Rendered } from '../../http/route.js';
+import type { RouteRecord } from '../../http/routes/route.js';
+import { defineRoute, Rendered } from '../../http/routes/route.js';
 import { AppError } from '../../kernel/errors.js';
 import { ApplicationTemplateBody } from './schema.js';
 import { APPLICATION_TEMPLATES } from './service.js';
 
 /** The templates never change while the process runs, so they are serialised once. */
 export function applicationTemplateRoutes(): RouteRecord[] {
-  const base = { method: 'GET', permission: 'any key', limits: [], tag: 'Application templates', status: 200 } as const;
+  const base = {
+    method: 'GET',
+    permission: 'any key',
+    admits: ['application', 'session'],
+    limits: [],
+    tag: 'Application templates',
+    status: 200,
+  } as const;
   const all = new Rendered(APPLICATION_TEMPLATES);
   const byId = new Map(APPLICATION_TEMPLATES.map((template) => [template.id, new Rendered(template)]));
   return [
@@ -24,6 +31,7 @@ export function applicationTemplateRoutes(): RouteRecord[] {
       path: '/application-templates/:id',
       summary: 'Get an Application template',
       description: 'One starting point. Ids never change.',
+      example: { after: 'GET /application-templates', params: { id: '$response.body#/0/id' } },
       response: ApplicationTemplateBody,
       handle: ({ params }) => {
         const found = byId.get((params.id ?? '').toLowerCase());

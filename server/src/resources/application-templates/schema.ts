@@ -1,7 +1,7 @@
 import type { Static } from 'typebox';
 import Type from 'typebox';
 import { APPLICATION_TYPES } from '../../access/permissions.js';
-import { named, Uuid } from '../../http/schema.js';
+import { named, Uuid } from '../../http/routes/schema.js';
 import { RuleBody } from '../applications/index.js';
 
 export const TEMPLATE_TYPES = ['starters', 'payments', 'banking', 'pii', 'management'] as const;

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import type { Act } from '../../audit/entry.js';
+import type { AuditContext } from '../../audit/entry.js';
 import type { TestApp, TestTenant } from '../../testing/test-app.js';
 import { startTestApp } from '../../testing/test-app.js';
 import type { Applications } from './service.js';
@@ -26,16 +26,22 @@ describe('an answer kept for repetition', () => {
   const input = { name: 'A', type: 'private', permissions: ['token:read'] } as const;
 
   /** Each change with an act that keeps its answer in the given way. */
-  function changes(id: string): readonly (readonly [string, (act: Act) => Promise<unknown>])[] {
+  function changes(id: string): readonly (readonly [string, (auditContext: AuditContext) => Promise<unknown>])[] {
     return [
-      ['create', (act) => applications.create(tenant.id, act, { ...input, permissions: ['token:read'] })],
-      ['update', (act) => applications.update(tenant.id, act, id, { name: 'B', permissions: ['token:use'] })],
-      ['add a key', (act) => applications.keys.add(tenant.id, act, id)],
-      ['regenerate', (act) => applications.keys.regenerate(tenant.id, act, id, {})],
+      [
+        'create',
+        (auditContext) => applications.create(tenant.id, auditContext, { ...input, permissions: ['token:read'] }),
+      ],
+      [
+        'update',
+        (auditContext) => applications.update(tenant.id, auditContext, id, { name: 'B', permissions: ['token:use'] }),
+      ],
+      ['add a key', (auditContext) => applications.keys.add(tenant.id, auditContext, id)],
+      ['regenerate', (auditContext) => applications.keys.regenerate(tenant.id, auditContext, id, {})],
     ];
   }
 
-  const actWith = (keepAnswer: Act['keepAnswer']): Act => ({
+  const actWith = (keepAnswer: AuditContext['keepAnswer']): AuditContext => ({
     actor: undefined,
     atMs: Date.now(),
     sourceAddress: undefined,

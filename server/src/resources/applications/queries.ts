@@ -180,3 +180,22 @@ const LIST_DUE_APPLICATIONS = statement<{ id: string }>(
 export async function listDueApplications(tx: TenantTx, nowMs: number, limit: number): Promise<string[]> {
   return (await tx.run(LIST_DUE_APPLICATIONS, [tx.tenantId, new Date(nowMs), limit])).map(({ id }) => id);
 }
+
+export interface ApplicationMacRow {
+  readonly id: string;
+  readonly type: string;
+  readonly permissions: string[];
+  readonly rules: string;
+  readonly expires_at: Date | null;
+  readonly mac: Buffer;
+}
+
+const LIST_APPLICATION_MACS = statement<ApplicationMacRow>(
+  'list_application_macs',
+  `SELECT id, type, permissions, rules, expires_at, mac FROM applications
+   WHERE tenant_id = $1 AND id > $2 ORDER BY id LIMIT $3`,
+);
+
+export async function listApplicationMacs(tx: TenantTx, after: string, limit: number): Promise<ApplicationMacRow[]> {
+  return tx.run(LIST_APPLICATION_MACS, [tx.tenantId, after, limit]);
+}

@@ -128,6 +128,11 @@ describe('an application edited in the database', () => {
 
   const call = (method: string, path: string, options: CallOptions = {}) =>
     app.call(method, path, { key: tenant.key, ...options });
+  const linesOf = (id: string) =>
+    app.logLines
+      .join('')
+      .split('\n')
+      .filter((line) => line.includes('integrity_fault') && line.includes(id));
 
   for (const [circumstance, edit] of [
     ['a rule widened', `rules = replace(rules, '/pci/', '/')`],
@@ -154,15 +159,35 @@ describe('an application edited in the database', () => {
       ]) {
         assert.deepEqual([answer.status, answer.json.code], [503, 'storage_unavailable']);
       }
-      const told = app.logLines
-        .join('')
-        .split('\n')
-        .filter((line) => line.includes('integrity_fault') && line.includes(id));
+      const told = linesOf(id);
       assert.equal(told.length, 6);
       assert.ok(told.every((line) => line.includes('"stream":"security"')));
       assert.equal((await call('DELETE', `/applications/${id}`)).status, 204, 'it can still be removed');
     });
   }
+
+  it('one security line for a changed row beside changes of others in the same batch, and those are done', async () => {
+    const { id } = await app.makeApplication(tenant.id, 'private', ['token:create']);
+    await app.db.owner.query(`UPDATE applications SET expires_at = '9999-01-01' WHERE id = $1`, [id]);
+    const others = await Promise.all(
+      Array.from({ length: 8 }, () => app.makeApplication(tenant.id, 'private', ['token:create'])),
+    );
+    for (const [method, path] of [
+      ['PUT', `/applications/${id}`],
+      ['POST', `/applications/${id}/keys`],
+      ['POST', `/applications/${id}/regenerate`],
+    ] as const) {
+      const body = method === 'PUT' ? { name: 'A', permissions: ['token:create'] } : {};
+      const before = linesOf(id).length;
+      const [changed, ...beside] = await Promise.all([
+        call(method, path, { body }),
+        ...others.map((other) => call('POST', `/applications/${other.id}/keys`)),
+      ]);
+      assert.equal(changed.status, 503);
+      assert.ok(beside.every(({ status }) => status === 201));
+      assert.equal(linesOf(id).length - before, 1, `${method} ${path}`);
+    }
+  });
 
   it('200 for a row of the release before there were rules; its old seal does not cover rules', async () => {
     const { id, key } = await app.makeApplication(tenant.id, 'private', ['token:read']);

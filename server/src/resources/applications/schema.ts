@@ -2,7 +2,7 @@ import type { Static } from 'typebox';
 import Type from 'typebox';
 import { APPLICATION_TYPES } from '../../access/permissions.js';
 import { CONDITION_ATTRIBUTES, CONDITION_OPERATORS, TRANSFORMS } from '../../access/rules.js';
-import { DateTime, ERROR_MESSAGE, listOf, Name, named, text, Uuid } from '../../http/schema.js';
+import { DateTime, ERROR_MESSAGE, listSchema, Name, named, text, Uuid } from '../../http/routes/schema.js';
 
 const RULES_MAX = 100;
 const CONDITIONS_MAX = 20;
@@ -50,7 +50,7 @@ export const RuleInput = Type.Object(
         [ERROR_MESSAGE]: `must be a list of at most ${CONDITIONS_MAX} conditions`,
       }),
     ),
-    transform: Type.Optional(Type.Enum([...TRANSFORMS], { description: '`mask` without it' })),
+    transform: Type.Optional(Type.Enum([...TRANSFORMS], { default: 'mask' })),
     permissions: PermissionNames,
   },
   { title: 'AccessRuleInput' },
@@ -102,7 +102,7 @@ export const ApplicationCreate = Type.Object(
     permissions: Type.Optional(PermissionNames),
     rules: Type.Optional(RuleInputs),
     expires_at: Type.Optional(ExpiresAtInput),
-    create_key: Type.Optional(Type.Boolean({ description: 'False: no key yet' })),
+    create_key: Type.Optional(Type.Boolean({ default: true, description: 'False: no key yet' })),
   },
   { title: 'ApplicationCreate' },
 );
@@ -121,8 +121,10 @@ export const ApplicationUpdate = Type.Object(
 export const ApplicationsQuery = Type.Object({
   id: Type.Optional(Type.Array(text({ maxLength: 200 }), { description: 'Only these; may be repeated' })),
   type: Type.Optional(Type.Array(ApplicationTypeName, { description: 'Only of these types; may be repeated' })),
-  page: Type.Optional(Type.Integer({ minimum: 1, maximum: 2_147_483_647, description: 'Page number, 1 without it' })),
-  size: Type.Optional(Type.Integer({ minimum: 1, maximum: 100, description: 'Page size, 20 without it' })),
+  page: Type.Optional(
+    Type.Integer({ minimum: 1, maximum: 2_147_483_647, default: 1, description: 'Number of the page' }),
+  ),
+  size: Type.Optional(Type.Integer({ minimum: 1, maximum: 100, default: 20, description: 'Items on a page' })),
 });
 
 export const Pagination = named('Pagination', {
@@ -132,12 +134,12 @@ export const Pagination = named('Pagination', {
   total_pages: Type.Integer(),
 });
 
-export const ApplicationList = listOf('ApplicationList', Pagination, ShownApplication);
+export const ApplicationList = listSchema('ApplicationList', Pagination, ShownApplication);
 
 export const ApplicationRegenerate = Type.Object(
   {
     overlap_seconds: Type.Optional(
-      Type.Integer({ minimum: 0, maximum: 604_800, description: 'How long earlier keys still work; 0 without it' }),
+      Type.Integer({ minimum: 0, maximum: 604_800, default: 0, description: 'How long earlier keys still work' }),
     ),
   },
   { title: 'ApplicationRegenerate' },
@@ -155,7 +157,7 @@ export const ApplicationKeyBody = named('ApplicationKey', {
   ),
 });
 
-export const NewApplicationKeyBody = named('NewApplicationKey', {
+export const NewApplicationKeyBody = named('IssuedApplicationKey', {
   ...KEY,
   key: Type.String({ description: 'Shown only here' }),
 });

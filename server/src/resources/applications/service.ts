@@ -1,19 +1,23 @@
 import { generateApiKey } from '../../access/api-key.js';
 import { rulesText } from '../../access/grants.js';
 import type { ApplicationType } from '../../access/permissions.js';
-import type { Act } from '../../audit/entry.js';
+import type { AuditContext } from '../../audit/entry.js';
+import type { SystemKeys } from '../../crypto/system-keys.js';
 import { validationFailed } from '../../kernel/errors.js';
 import { isUuid } from '../../kernel/ids.js';
 import { announce } from '../../storage/changes.js';
+import type { TenantTx } from '../../storage/scope.js';
+import { beforeWriting } from '../../storage/unwritten.js';
+import { applicationBodyOf, shownApplicationOf } from './definition/body.js';
+import type { ChangeOutcome, Changes, ChangesOptions } from './definition/changes.js';
+import { conclude, createChanges, idOf, noSuchApplication, shownRights } from './definition/changes.js';
+import { sealed, storeApplication, storeKey } from './definition/create.js';
+import { checkTimedRights } from './definition/definition.js';
+import { APPLICATION_EVENTS } from './events.js';
 import { endSessionsOfApplication } from './keys/end.js';
 import { listApiKeys } from './keys/queries.js';
 import type { KeyCalls } from './keys/service.js';
 import { createKeyCalls } from './keys/service.js';
-import { applicationBodyOf, shownApplicationOf } from './making/body.js';
-import type { ChangesOptions } from './making/changes.js';
-import { conclude, createChanges, idOf, noSuchApplication, shownRights } from './making/changes.js';
-import { sealed, storeApplication, storeKey } from './making/create.js';
-import { checkTimedRights } from './making/definition.js';
 import type { ListedApplicationRow, NamedKeyRow } from './queries.js';
 import {
   countApplications,
@@ -33,41 +37,32 @@ import type {
 } from './schema.js';
 
 export interface Applications {
-  create(tenantId: string, act: Act, input: ApplicationCreate): Promise<ApplicationWithKeyBody>;
+  create(tenantId: string, auditContext: AuditContext, input: ApplicationCreate): Promise<ApplicationWithKeyBody>;
   list(tenantId: string, query: ApplicationsQuery, nowMs: number): Promise<ApplicationList>;
   get(tenantId: string, id: string | undefined, nowMs: number): Promise<ShownApplication>;
-  update(tenantId: string, act: Act, id: string | undefined, input: ApplicationUpdate): Promise<ShownApplication>;
-  delete(tenantId: string, act: Act, id: string | undefined): Promise<void>;
+  update(
+    tenantId: string,
+    auditContext: AuditContext,
+    id: string | undefined,
+    input: ApplicationUpdate,
+  ): Promise<ShownApplication>;
+  delete(tenantId: string, auditContext: AuditContext, id: string | undefined): Promise<void>;
   readonly keys: KeyCalls;
 }
 
 const PAGE_SIZE_DEFAULT = 20;
 
 export function createApplications(options: ChangesOptions): Applications {
-  const { database, systemKeys } = options;
   const changes = createChanges(options);
-
   return {
-    async create(tenantId, act, input) {
-      const { name, type, create_key: withKey = true } = input;
-      const checked = checkTimedRights(type, input, { nowMs: act.atMs });
-      if ('errors' in checked) throw validationFailed(checked.errors);
-      const created = await database.write(tenantId, async (tx) => {
-        const row = await storeApplication(tx, systemKeys, act, { name, type, ...checked.rights });
-        const key = withKey ? generateApiKey(type) : undefined;
-        if (key) await storeKey(tx, systemKeys, act, row.id, key);
-        await announce(tx, { kind: 'access', tenantId });
-        const body = { ...applicationBodyOf(row), ...(key && { key: key.reveal() }) };
-        await act.keepAnswer?.(tx, body);
-        return { row, body };
-      });
-      options.forgetAccess(tenantId);
-      const { row, body } = created;
-      const story = { event: 'application_created', tenantId, applicationId: row.id, after: shownRights(row) } as const;
-      options.onSecurity(story, act);
-      return body;
-    },
+    ...readsOf(options, changes),
+    ...changesOf(options, changes),
+    keys: createKeyCalls(options, changes),
+  };
+}
 
+function readsOf({ database }: ChangesOptions, changes: Changes): Pick<Applications, 'list' | 'get'> {
+  return {
     async list(tenantId, query, nowMs) {
       const [page, size] = [query.page ?? 1, query.size ?? PAGE_SIZE_DEFAULT];
       // What is no id names nothing, so it narrows the list like an id nobody has.
@@ -95,57 +90,96 @@ export function createApplications(options: ChangesOptions): Applications {
       if (!row) throw noSuchApplication();
       return shownApplicationOf(changes.verify(row), keys);
     },
+  };
+}
 
-    async update(tenantId, act, given, input) {
-      const forAnyType = checkTimedRights(input.type, input, { nowMs: act.atMs });
-      if ('errors' in forAnyType) throw validationFailed(forAnyType.errors);
-      const id = idOf(given);
-      return changes.run<ShownApplication>(tenantId, id, act, async (tx) => {
-        const found = await lockApplicationById(tx, id, act.atMs);
-        if (!found) return noSuchApplication();
-        const old = changes.verify(found);
-        const type = old.type as ApplicationType; // The column takes no other value.
-        if (input.type !== undefined && input.type !== type) {
-          return validationFailed({ type: ['cannot be changed; make another Application'] });
-        }
-        const checked = checkTimedRights(type, input, { nowMs: act.atMs });
-        if ('errors' in checked) return validationFailed(checked.errors);
-        const { permissions, rules, expiresAt } = checked.rights;
-        const row = sealed(systemKeys, {
-          ...old,
-          name: input.name,
-          permissions,
-          rules: rulesText(rules),
-          expires_at: expiresAt,
-          modified_by: act.actor?.id ?? null,
-          modified_at: new Date(act.atMs),
-        });
-        const [keys] = await Promise.all([listApiKeys(tx, id, act.atMs), updateApplication(tx, row)]);
-        const body = shownApplicationOf(row, keys);
-        await conclude(tx, act, 'application_updated', id, body);
-        const isChanged = !row.mac.equals(old.mac);
-        const story = { event: 'application_updated', before: shownRights(old), after: shownRights(row) } as const;
-        return { body, ...(isChanged && { story: { ...story, applicationId: id } }) };
+function changesOf(options: ChangesOptions, changes: Changes): Pick<Applications, 'create' | 'update' | 'delete'> {
+  const { database, systemKeys } = options;
+  return {
+    async create(tenantId, auditContext, input) {
+      const { name, type, create_key: withKey = true } = input;
+      const checked = checkTimedRights(type, input, { nowMs: auditContext.atMs });
+      if ('errors' in checked) throw validationFailed(checked.errors);
+      const created = await database.write(tenantId, async (tx) => {
+        const row = await storeApplication(tx, systemKeys, auditContext, { name, type, ...checked.rights });
+        const key = withKey ? generateApiKey(type) : undefined;
+        if (key) await storeKey(tx, systemKeys, auditContext, row.id, key);
+        await announce(tx, { kind: 'access', tenantId });
+        const body = { ...applicationBodyOf(row), ...(key && { key: key.reveal() }) };
+        await auditContext.keepAnswer?.(tx, body);
+        return { row, body };
       });
+      options.forgetAccess(tenantId);
+      const { row, body } = created;
+      const story = {
+        event: APPLICATION_EVENTS.created,
+        tenantId,
+        applicationId: row.id,
+        after: shownRights(row),
+      } as const;
+      options.onSecurity(story, auditContext);
+      return body;
     },
 
-    async delete(tenantId, act, given) {
+    async update(tenantId, auditContext, given, input) {
+      const forAnyType = checkTimedRights(input.type, input, { nowMs: auditContext.atMs });
+      if ('errors' in forAnyType) throw validationFailed(forAnyType.errors);
+      const id = idOf(given);
+      return changes.run(tenantId, id, auditContext, (tx) =>
+        replaceDefinition(tx, systemKeys, changes, auditContext, id, input),
+      );
+    },
+
+    async delete(tenantId, auditContext, given) {
       const id = idOf(given);
       const remove = () =>
-        changes.run<boolean>(tenantId, id, act, async (tx) => {
-          const row = await lockApplicationById(tx, id, act.atMs);
+        changes.run<boolean>(tenantId, id, auditContext, async (tx) => {
+          const row = await lockApplicationById(tx, id, auditContext.atMs);
           if (!row) return noSuchApplication();
-          if (!(await endSessionsOfApplication(tx, act, id)).isAll) return { body: false };
+          if (!(await endSessionsOfApplication(tx, auditContext, id)).isAll) return { body: false };
           await deleteApplications(tx, [id]);
-          await conclude(tx, act, 'application_deleted', id, undefined);
-          return { body: true, story: { event: 'application_deleted', applicationId: id } };
+          await conclude(tx, auditContext, APPLICATION_EVENTS.deleted, id, undefined);
+          return { body: true, story: { event: APPLICATION_EVENTS.deleted, applicationId: id } };
         });
       // Each session has its entry. So many at a time that nobody who shares the transaction waits long.
       while (!(await remove()));
     },
-
-    keys: createKeyCalls(options, changes),
   };
+}
+
+async function replaceDefinition(
+  tx: TenantTx,
+  systemKeys: SystemKeys,
+  changes: Changes,
+  auditContext: AuditContext,
+  id: string,
+  input: ApplicationUpdate,
+): Promise<ChangeOutcome<ShownApplication>> {
+  const found = await lockApplicationById(tx, id, auditContext.atMs);
+  if (!found) return noSuchApplication();
+  const old = beforeWriting(() => changes.verify(found));
+  const type = old.type as ApplicationType; // The column takes no other value.
+  if (input.type !== undefined && input.type !== type) {
+    return validationFailed({ type: ['cannot be changed; make another Application'] });
+  }
+  const checked = checkTimedRights(type, input, { nowMs: auditContext.atMs });
+  if ('errors' in checked) return validationFailed(checked.errors);
+  const { permissions, rules, expiresAt } = checked.rights;
+  const row = sealed(systemKeys, {
+    ...old,
+    name: input.name,
+    permissions,
+    rules: rulesText(rules),
+    expires_at: expiresAt,
+    modified_by: auditContext.actor?.id ?? null,
+    modified_at: new Date(auditContext.atMs),
+  });
+  const [keys] = await Promise.all([listApiKeys(tx, id, auditContext.atMs), updateApplication(tx, row)]);
+  const body = shownApplicationOf(row, keys);
+  await conclude(tx, auditContext, APPLICATION_EVENTS.updated, id, body);
+  const isChanged = !row.mac.equals(old.mac);
+  const story = { event: APPLICATION_EVENTS.updated, before: shownRights(old), after: shownRights(row) } as const;
+  return { body, ...(isChanged && { story: { ...story, applicationId: id } }) };
 }
 
 function namedKeyOf([id, createdBy, createdAtMs]: ListedApplicationRow['keys'][number]): NamedKeyRow {

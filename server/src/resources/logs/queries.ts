@@ -100,18 +100,18 @@ async function listByKind(tx: TenantTx, filter: LogFilter, limit: number, offset
     `SELECT ${of('found', columns)} FROM kinds
      CROSS JOIN LATERAL (${newestSql(columns.join(', '), `${limitAt} + ${offsetAt}`)}) AS found
      ${ORDER} LIMIT ${limitAt} OFFSET ${offsetAt}`;
-  // Of what is skipped only the places are sorted. Each entry is then the first one down the primary key.
+  // Of what is skipped only the keys are sorted. Each entry is then the first one down the primary key.
   const list =
     offset === 0
       ? statement<LogRow>(`list_logs_by_kind_${shape}`, `${sql} ${found(COLUMN_NAMES)}`)
       : statement<LogRow>(
           `list_logs_by_kind_${shape}_skipping`,
-          `${sql} SELECT ${of('entry', COLUMN_NAMES)} FROM (${found(['created_at', 'id'])}) AS place
+          `${sql} SELECT ${of('entry', COLUMN_NAMES)} FROM (${found(['created_at', 'id'])}) AS entry_key
            CROSS JOIN LATERAL (
-             SELECT ${COLUMNS} FROM logs WHERE tenant_id = $1 AND created_at >= place.created_at
-               AND created_at <= place.created_at AND (created_at, id) <= (place.created_at, place.id)
+             SELECT ${COLUMNS} FROM logs WHERE tenant_id = $1 AND created_at >= entry_key.created_at
+               AND created_at <= entry_key.created_at AND (created_at, id) <= (entry_key.created_at, entry_key.id)
              ${ORDER} LIMIT 1) AS entry
-           ORDER BY place.created_at DESC, place.id DESC`,
+           ORDER BY entry_key.created_at DESC, entry_key.id DESC`,
         );
   return byIndex(tx, list, [...values, limit, offset]);
 }

@@ -1,7 +1,8 @@
 import Type from 'typebox';
 import { ENTITY_TYPES } from '../../audit/entity-types.js';
-import type { RouteRecord } from '../../http/route.js';
-import { defineRoute, Rendered } from '../../http/route.js';
+import type { RouteRecord } from '../../http/routes/route.js';
+import { defineRoute, Rendered } from '../../http/routes/route.js';
+import { LOG_EVENTS } from './events.js';
 import { EntityTypeBody, LogList, LogsQuery } from './schema.js';
 import type { Logs } from './service.js';
 
@@ -9,10 +10,11 @@ export function logRoutes(logs: Logs): RouteRecord[] {
   const base = {
     method: 'GET',
     permission: 'log:read',
+    admits: ['application'],
     limits: [],
     tag: 'Logs',
     status: 200,
-    audit: { entityId: '*', onDenied: 'tenant_denied' },
+    audit: { entityId: '*', onDenied: LOG_EVENTS.denied },
   } as const;
   const entityTypes = new Rendered(ENTITY_TYPES);
   return [
@@ -24,7 +26,7 @@ export function logRoutes(logs: Logs): RouteRecord[] {
       query: LogsQuery,
       response: LogList,
       failures: ['invalid_cursor'],
-      handle: ({ principal, act, query }) => logs.list(principal.tenantId, query, act.atMs),
+      handle: ({ principal, auditContext, query }) => logs.list(principal.tenantId, query, auditContext.atMs),
     }),
     defineRoute({
       ...base,

@@ -1,6 +1,6 @@
 import type { Static } from 'typebox';
 import Type from 'typebox';
-import { DateTime, dateInput, ERROR_MESSAGE, listOf, named, text, Uuid } from '../../http/schema.js';
+import { DateTime, dateInput, ERROR_MESSAGE, listSchema, named, text, Uuid } from '../../http/routes/schema.js';
 
 export const LogBody = named('Log', {
   tenant_id: Uuid,
@@ -26,7 +26,7 @@ export const LogPagination = named('LogPagination', {
   next: Type.Optional(Type.String({ description: 'The same cursor' })),
 });
 
-export const LogList = listOf('LogList', LogPagination, LogBody);
+export const LogList = listSchema('LogList', LogPagination, LogBody);
 
 export const LogsQuery = Type.Object({
   entity_type: Type.Optional(text({ maxLength: 50, description: 'Only logs of this entity type' })),
@@ -39,7 +39,7 @@ export const LogsQuery = Type.Object({
   start_date: Type.Optional(dateInput({ description: 'created_at at or after this ISO 8601 date' })),
   end_date: Type.Optional(dateInput({ description: 'created_at before this ISO 8601 date' })),
   start: Type.Optional(text({ description: 'Cursor: the `after` of an earlier page' })),
-  size: Type.Optional(Type.Integer({ minimum: 1, maximum: 1000, description: 'Page size, 20 without it' })),
+  size: Type.Optional(Type.Integer({ minimum: 1, maximum: 1000, default: 20, description: 'Items on a page' })),
   page: Type.Optional(
     Type.Integer({ minimum: 1, maximum: 2_147_483_647, description: 'Page number; adds exact totals' }),
   ),

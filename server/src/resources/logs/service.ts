@@ -1,4 +1,4 @@
-import type { Cursors } from '../../http/cursor.js';
+import type { Cursors } from '../../http/paging/cursor.js';
 import { formatDate, parseDate } from '../../kernel/dates.js';
 import { isUuid } from '../../kernel/ids.js';
 import type { Database } from '../../storage/database.js';
@@ -11,9 +11,14 @@ export interface Logs {
   list(tenantId: string, query: LogsQuery, nowMs: number): Promise<LogList>;
 }
 
+export interface LogsOptions {
+  readonly database: Database;
+  readonly cursors: Cursors;
+}
+
 const PAGE_SIZE_DEFAULT = 20;
 
-export function createLogs(options: { readonly database: Database; readonly cursors: Cursors }): Logs {
+export function createLogs(options: LogsOptions): Logs {
   const { database, cursors } = options;
 
   return {

@@ -1,1 +1,9 @@
-export { permissionRoutes } from './routes.js';
+import type { Slice } from '../slice.js';
+import { permissionRoutes } from './routes.js';
+
+export const permissions: Slice<unknown> = {
+  name: 'permissions',
+  routes: permissionRoutes,
+  events: [],
+  tables: [],
+};

@@ -1,8 +1,8 @@
 import Type from 'typebox';
 import { APPLICATION_TYPES } from '../../access/permissions.js';
-import { ERROR_MESSAGE, named } from '../../http/schema.js';
+import { ERROR_MESSAGE, named } from '../../http/routes/schema.js';
 
-export const Permission = named('Permission', {
+export const PermissionBody = named('Permission', {
   type: Type.String({ description: 'Name, `<resource>:<action>` or `<resource>:<sub-resource>:<action>`' }),
   description: Type.String(),
   application_types: Type.Array(Type.Enum([...APPLICATION_TYPES]), {

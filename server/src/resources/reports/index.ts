@@ -1,4 +1,13 @@
-export type { GroupDifference } from './queries.js';
-export { reportRoutes } from './routes.js';
-export type { ActiveToken, TokenUsage } from './service.js';
-export { countUsage, createReports } from './service.js';
+import type { Slice } from '../slice.js';
+import { REPORT_EVENTS } from './events.js';
+import { reportRoutes } from './routes.js';
+import type { ReportsOptions } from './service.js';
+import { createReports } from './service.js';
+
+/** It only reads: the vault counts. */
+export const reports: Slice<ReportsOptions> = {
+  name: 'reports',
+  routes: (parts) => reportRoutes(createReports(parts)),
+  events: Object.values(REPORT_EVENTS),
+  tables: [],
+};

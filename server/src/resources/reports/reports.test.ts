@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import fc from 'fast-check';
-import { operatorAct } from '../../audit/entry.js';
+import { operatorContext } from '../../audit/entry.js';
 import { insertBareToken, usageOf } from '../../testing/bare-tokens.js';
 import { createFakeClock } from '../../testing/fake-clock.js';
 import type { TestApp, TestTenant } from '../../testing/test-app.js';
 import { rootKeyOf, startTestApp } from '../../testing/test-app.js';
-import type { TokenUsage } from './index.js';
-import { countUsage } from './index.js';
+import type { TokenUsage } from '../../vault/index.js';
+import { countUsage } from '../../vault/index.js';
 
 const NEARLY_FEBRUARY_MS = Date.UTC(2030, 0, 31, 23, 59, 59, 999);
 const ZERO = { token: { count: 0 }, bank: { count: 0 }, card: { count: 0 } };
@@ -25,7 +25,7 @@ describe('GET /tenants/self/reports/usage', () => {
 
   function count(tenant: TestTenant, differences: Record<string, number>, activeIds: readonly string[] = []) {
     const usage = usageOf(differences, activeIds);
-    return app.database.write(tenant.id, (tx) => countUsage(tx, operatorAct(clock.nowMs()), usage));
+    return app.database.write(tenant.id, (tx) => countUsage(tx, operatorContext(clock.nowMs()), usage));
   }
 
   const ids = (count: number, prefix = 't') => Array.from({ length: count }, (_, n) => `${prefix}${n}`);
@@ -97,7 +97,7 @@ describe('GET /tenants/self/reports/usage', () => {
     const tenant = await app.makeTenant();
     const touch = (id: string, createdAtMs: number, isNew: boolean) =>
       app.database.write(tenant.id, (tx) =>
-        countUsage(tx, operatorAct(clock.nowMs()), { differences: [], active: [{ id, createdAtMs, isNew }] }),
+        countUsage(tx, operatorContext(clock.nowMs()), { differences: [], active: [{ id, createdAtMs, isNew }] }),
       );
     const madeMs = clock.nowMs();
     await touch('fresh', madeMs, true);
@@ -163,11 +163,11 @@ describe('GET /tenants/self/reports/usage', () => {
     const second = await startTestApp({ clock, beside: { db: app.db, rootKey: rootKeyOf(app) } });
     try {
       const tenant = await app.makeTenant();
-      const act = operatorAct(clock.nowMs());
+      const auditContext = operatorContext(clock.nowMs());
       const usage = (n: number): TokenUsage => usageOf({ card: 1 }, ids(5, `${n % 10}-`));
       await Promise.all(
         Array.from({ length: 40 }, (_, n) =>
-          (n % 2 === 0 ? app : second).database.write(tenant.id, (tx) => countUsage(tx, act, usage(n))),
+          (n % 2 === 0 ? app : second).database.write(tenant.id, (tx) => countUsage(tx, auditContext, usage(n))),
         ),
       );
       const { metrics_by_type, monthly_active_tokens } = await report(tenant);
@@ -181,7 +181,7 @@ describe('GET /tenants/self/reports/usage', () => {
     const tenant = await app.makeTenant();
     const usage = usageOf({ card: 5 }, ids(5));
     const broken = app.database.write(tenant.id, async (tx) => {
-      await countUsage(tx, operatorAct(clock.nowMs()), usage);
+      await countUsage(tx, operatorContext(clock.nowMs()), usage);
       throw new Error('after counting');
     });
     await assert.rejects(broken, /after counting/);

@@ -1,5 +1,6 @@
-import type { RouteRecord } from '../../http/route.js';
-import { defineRoute } from '../../http/route.js';
+import type { RouteRecord } from '../../http/routes/route.js';
+import { defineRoute } from '../../http/routes/route.js';
+import { REPORT_EVENTS } from './events.js';
 import { UsageReport } from './schema.js';
 import type { Reports } from './service.js';
 
@@ -9,14 +10,15 @@ export function reportRoutes(reports: Reports): RouteRecord[] {
       method: 'GET',
       path: '/tenants/self/reports/usage',
       permission: 'report:read',
+      admits: ['application'],
       limits: [],
       tag: 'Reports',
       summary: 'Get the Tenant usage report',
       description: 'Tokens by type and monthly active tokens, exact at the moment of the answer.',
       status: 200,
       response: UsageReport,
-      audit: { entityId: 'tenant', onDenied: 'tenant_denied' },
-      handle: ({ principal, act }) => reports.usage(principal.tenantId, act),
+      audit: { entityId: 'tenant', onDenied: REPORT_EVENTS.denied },
+      handle: ({ principal, auditContext }) => reports.usage(principal.tenantId, auditContext),
     }),
   ];
 }

@@ -1,6 +1,6 @@
 import type { Static } from 'typebox';
 import Type from 'typebox';
-import { DateTime, named } from '../../http/schema.js';
+import { DateTime, named } from '../../http/routes/schema.js';
 
 export const TokenTypeMetrics = named('TokenTypeMetrics', {
   count: Type.Integer({ description: 'Number of tokens of the type' }),

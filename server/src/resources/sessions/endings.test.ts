@@ -7,7 +7,8 @@ import { createFakeClock } from '../../testing/fake-clock.js';
 import type { CallOptions } from '../../testing/http-client.js';
 import type { TestApp, TestTenant } from '../../testing/test-app.js';
 import { rootKeyOf, startTestApp } from '../../testing/test-app.js';
-import { expireApplications, sweepEndedKeys } from '../applications/index.js';
+import { sweepEndedKeys } from '../applications/expiry/sweep.js';
+import { expireApplications } from '../applications/index.js';
 
 const START_MS = Date.UTC(2030, 0, 15, 12);
 const HOUR_MS = 3_600_000;

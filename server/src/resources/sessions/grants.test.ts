@@ -2,9 +2,10 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { createAuthenticate } from '../../access/authenticate.js';
 import type { RuleDraft } from '../../access/check-rules.js';
-import type { Credential, SessionGrants } from '../../access/credential.js';
+import type { Credential } from '../../access/credential.js';
 import { decide, decideAll } from '../../access/decide.js';
-import type { Principal } from '../../access/principal.js';
+import type { Session } from '../../access/principal.js';
+import type { SessionGrants } from '../../access/session-key-reader.js';
 import { systemClock } from '../../kernel/clock.js';
 import { createMemory } from '../../storage/memory.js';
 import { eventually } from '../../testing/eventually.js';
@@ -31,7 +32,7 @@ describe('what a session may do', () => {
   after(() => app.close());
 
   /** Who a key acts as, looked up anew each time. */
-  async function principalOf(key: string, sessionGrants: SessionGrants): Promise<Principal> {
+  async function principalOf(key: string, sessionGrants: SessionGrants): Promise<Session> {
     const { systemKeys } = app.keyStore;
     const authenticate = createAuthenticate({
       database: app.database,
@@ -43,7 +44,9 @@ describe('what a session may do', () => {
       noteUse: () => {},
       onIntegrityFault: () => assert.fail('nothing was altered'),
     });
-    return authenticate(key);
+    const found = await authenticate(key);
+    assert.equal(found.kind, 'session');
+    return found;
   }
 
   async function sessionBy(backend: string, grant: object): Promise<{ id: string; session_key: string }> {
@@ -57,7 +60,7 @@ describe('what a session may do', () => {
     const { json } = await app.call('POST', '/sessions', { key: shop });
     const principal = await principalOf(json.session_key, 'held');
     assert.deepEqual(principal.actor, { type: 'session', id: json.id });
-    assert.equal(principal.applicationType, 'public');
+    assert.equal(principal.isAuthorized, false);
     assert.equal(principal.permissions.size, 0);
     for (const permission of ['token:create', 'token:read', 'token:use'] as const) {
       assert.equal(decide(principal, permission, at('/a/')), undefined);
@@ -77,7 +80,7 @@ describe('what a session may do', () => {
     });
     const held = await principalOf(session.session_key, 'held');
     assert.deepEqual(held.actor, { type: 'session', id: session.id });
-    assert.deepEqual([held.applicationId, held.applicationType], [backend.id, 'private']);
+    assert.deepEqual([held.applicationId, held.isAuthorized], [backend.id, true]);
     assert.deepEqual([...held.permissions].sort(), ['token:create', 'token:read']);
     assert.equal(decide(held, 'token:read', at('/bank/')), 'mask');
     assert.equal(decide(held, 'token:read', at('/pci/')), 'redact');

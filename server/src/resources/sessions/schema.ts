@@ -1,6 +1,6 @@
 import type { Static } from 'typebox';
 import Type from 'typebox';
-import { DateTime, ERROR_MESSAGE, named, Uuid } from '../../http/schema.js';
+import { DateTime, ERROR_MESSAGE, named, Uuid } from '../../http/routes/schema.js';
 import { ExpiresAtInput, PermissionNames, RuleInputs } from '../applications/index.js';
 
 export const SessionBody = named('Session', {

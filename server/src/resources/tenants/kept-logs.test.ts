@@ -1,12 +1,13 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { operatorAct } from '../../audit/entry.js';
+import { operatorContext } from '../../audit/entry.js';
 import { ensureLogPartitions } from '../../audit/partitions.js';
 import type { KeyStore } from '../../crypto/key-store.js';
 import { openKeyStore } from '../../crypto/key-store.js';
 import { generateRootKey } from '../../crypto/root-key.js';
 import { systemClock } from '../../kernel/clock.js';
 import { newId } from '../../kernel/ids.js';
+import { TABLES } from '../../resources.js';
 import type { Database } from '../../storage/database.js';
 import { createDatabase } from '../../storage/database.js';
 import { eventually } from '../../testing/eventually.js';
@@ -50,7 +51,7 @@ describe('the log of a deleted tenant', () => {
     const id = newId();
     const keyMaker = await keyStore.keyMaker();
     const owner = { name: 'T', ownerId: newId(), isNewOwner: true };
-    await database.write(id, (tx) => createTenant(tx, keyMaker, operatorAct(systemClock.nowMs()), owner));
+    await database.write(id, (tx) => createTenant(tx, keyMaker, operatorContext(systemClock.nowMs()), owner));
     await insertManyLogs(db.owner, id, entries);
     await db.owner.query('UPDATE tenants SET deleted_at = $2 WHERE id = $1', [id, new Date(deletedAtMs)]);
     await purgeUntilDone(deletedAtMs + HOUR_MS);
@@ -60,7 +61,7 @@ describe('the log of a deleted tenant', () => {
   async function purgeUntilDone(nowMs: number): Promise<number[]> {
     const removed: number[] = [];
     for (let step = 0; step < STEPS_MAX; step += 1) {
-      const rows = await purgeOneBatch(database, nowMs);
+      const rows = await purgeOneBatch(database, TABLES, nowMs);
       if (rows === 0) return removed;
       removed.push(rows);
     }
@@ -104,7 +105,7 @@ describe('the log of a deleted tenant', () => {
         return database.purge(tenantId, work);
       },
     };
-    assert.equal(await purgeOneBatch(counting, DELETED_MS + 2 * HOUR_MS), 0);
+    assert.equal(await purgeOneBatch(counting, TABLES, DELETED_MS + 2 * HOUR_MS), 0);
     assert.equal(asked, 2);
   });
 });

@@ -1,22 +1,25 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import pg from 'pg';
-import { operatorAct } from '../../audit/entry.js';
+import { operatorContext } from '../../audit/entry.js';
 import { ensureLogPartitions } from '../../audit/partitions.js';
 import { record } from '../../audit/record.js';
 import { openKeyStore } from '../../crypto/key-store.js';
 import { generateRootKey } from '../../crypto/root-key.js';
 import { systemClock } from '../../kernel/clock.js';
 import { newId } from '../../kernel/ids.js';
+import { TABLES } from '../../resources.js';
 import { clientConfig, DEFAULT_TIME_BOUNDS } from '../../storage/connection.js';
 import type { Database } from '../../storage/database.js';
 import { createDatabase } from '../../storage/database.js';
 import { eventually } from '../../testing/eventually.js';
 import { insertManyLogs } from '../../testing/held-backup.js';
+import { loadTrials } from '../../testing/slice-trial.js';
 import { startTestApp } from '../../testing/test-app.js';
 import type { TestDatabase } from '../../testing/test-database.js';
 import { createTestDatabase } from '../../testing/test-database.js';
 import { createApplication } from '../applications/index.js';
+import { TENANT_EVENTS } from './events.js';
 import { createTenant, purgeOneBatch } from './index.js';
 
 const BATCH_ROWS_MAX = 2_000;
@@ -36,14 +39,14 @@ describe('the purge of deleted tenants', () => {
     database = createDatabase({ target: db.target, clock: systemClock });
     const { keyStore } = await openKeyStore(database, { value: generateRootKey(), isProduction: false });
     await ensureLogPartitions(database, NOW_MS);
-    const act = operatorAct(NOW_MS);
+    const auditContext = operatorContext(NOW_MS);
     makeTenant = async () => {
       const id = newId();
       const keyMaker = await keyStore.keyMaker();
       await database.write(id, async (tx) => {
-        await createTenant(tx, keyMaker, act, { name: 'T', ownerId: newId(), isNewOwner: true });
+        await createTenant(tx, keyMaker, auditContext, { name: 'T', ownerId: newId(), isNewOwner: true });
         const rights = { name: 'A', type: 'management', permissions: ['tenant:read'] } as const;
-        for (let made = 0; made < 3; made += 1) await createApplication(tx, keyStore.systemKeys, act, rights);
+        for (let made = 0; made < 3; made += 1) await createApplication(tx, keyStore.systemKeys, auditContext, rights);
       });
       await fill(id);
       return id;
@@ -80,10 +83,7 @@ describe('the purge of deleted tenants', () => {
     await add(
       `INSERT INTO key_rotations SELECT $1, n, 'tokens', 't', '2030-01-31' FROM generate_series(1, $2::int / 1000) n`,
     );
-    await add(`INSERT INTO sessions (tenant_id, id, hash, nonce_hash, created_by, authorized_by, mac, expires_at, created_at)
-               SELECT $1, gen_random_uuid(), int4send(n), int4send(n), a.id, CASE WHEN n % 2 = 0 THEN a.id END, '\\x00',
-                      '2030-02-01', '2030-01-31'
-               FROM generate_series(1, $2::int / 100) n, (SELECT id FROM applications WHERE tenant_id = $1 LIMIT 1) a`);
+    for (const sql of (await loadTrials()).flatMap((trial) => trial.fill ?? [])) await add(sql);
     await add(`INSERT INTO logs (tenant_id, created_at, id, entity_type, entity_id, operation, message, outcome)
                SELECT $1, '2030-01-31 23:00+00'::timestamptz + n * interval '2 s', gen_random_uuid(),
                       'card', 't' || n, 'create', 'Token created', 'success' FROM generate_series(1, $2::int) n`);
@@ -117,7 +117,7 @@ describe('the purge of deleted tenants', () => {
   async function purgeAll(by: Database, atMs = later()): Promise<number[]> {
     const removed: number[] = [];
     for (let step = 0; step < STEPS_MAX; step += 1) {
-      const rows = await purgeOneBatch(by, atMs);
+      const rows = await purgeOneBatch(by, TABLES, atMs);
       if (rows === 0) return removed;
       removed.push(rows);
     }
@@ -148,7 +148,7 @@ describe('the purge of deleted tenants', () => {
   it('returns 0 and changes nothing when no tenant is deleted', async () => {
     const living = await makeTenant();
     const kept = await census(living);
-    assert.equal(await purgeOneBatch(database, later()), 0);
+    assert.equal(await purgeOneBatch(database, TABLES, later()), 0);
     assert.deepEqual(await census(living), kept);
   });
 
@@ -158,7 +158,7 @@ describe('the purge of deleted tenants', () => {
     await markDeleted(doomed);
     const early = createDatabase({ target: db.target, clock: systemClock });
     let removed = 0;
-    for (let step = 0; step < 3; step += 1) removed += await purgeOneBatch(early, later());
+    for (let step = 0; step < 3; step += 1) removed += await purgeOneBatch(early, TABLES, later());
     await early.close();
     assert.equal(total(await census(doomed)), before - removed);
     const fresh = createDatabase({ target: db.target, clock: systemClock });
@@ -185,7 +185,7 @@ describe('the purge of deleted tenants', () => {
       const { tenants = 0, logs = 0, ...others } = await census(doomed);
       return tenants === 1 && logs > 0 && total(others) === 0;
     };
-    while (!(await isLogsTurn())) assert.ok((await purgeOneBatch(database, later())) > 0);
+    while (!(await isLogsTurn())) assert.ok((await purgeOneBatch(database, TABLES, later())) > 0);
     // Whoever removes entries stops before the end of its transaction, until the owner lets go.
     await db.owner.query(`CREATE FUNCTION stop() RETURNS trigger LANGUAGE plpgsql AS
       $$ BEGIN PERFORM pg_advisory_xact_lock(1); RETURN NULL; END $$;
@@ -199,10 +199,10 @@ describe('the purge of deleted tenants', () => {
         )
       ).rows[0]?.n ?? 0;
     try {
-      const first = purgeOneBatch(database, later());
+      const first = purgeOneBatch(database, TABLES, later());
       await eventually('the first has removed entries', async () => (await waiting()) === 1);
       let isSecondDone = false;
-      const other = purgeOneBatch(second, later()).finally(() => {
+      const other = purgeOneBatch(second, TABLES, later()).finally(() => {
         isSecondDone = true;
       });
       await eventually('the second is done or waits', async () => isSecondDone || (await waiting()) === 2);
@@ -232,9 +232,9 @@ describe('the purge of deleted tenants', () => {
     await markDeleted(doomed);
     await purgeAll(database, systemClock.nowMs());
     assert.deepEqual((await census(doomed)).tenants, 1, 'a tombstone stays for what comes late');
-    const late = { event: 'tenant_retrieved', entityId: doomed, outcome: 'success' } as const;
+    const late = { event: TENANT_EVENTS.retrieved, entityId: doomed, outcome: 'success' } as const;
     // To refuse the write would be as good.
-    await database.write(doomed, (tx) => record(tx, operatorAct(NOW_MS), late)).catch(() => {});
+    await database.write(doomed, (tx) => record(tx, operatorContext(NOW_MS), late)).catch(() => {});
     await purgeAll(database);
     assert.equal(total(await census(doomed)), 0);
   });
@@ -247,12 +247,12 @@ describe('the purge of deleted tenants', () => {
     });
     after(() => client.end());
 
-    async function asPurge<T>(scope: string, act: () => Promise<T>): Promise<T> {
+    async function asPurge<T>(scope: string, auditContext: () => Promise<T>): Promise<T> {
       await client.query('BEGIN');
       try {
         await client.query('SET LOCAL ROLE strongroom_purge');
         await client.query(`SELECT set_config('strongroom.tenants', $1, true)`, [scope]);
-        return await act();
+        return await auditContext();
       } finally {
         await client.query('ROLLBACK');
       }

@@ -1,16 +1,18 @@
+import { LOG_TABLE } from '../../audit/tables.js';
 import { monthsBefore } from '../../kernel/dates.js';
 import type { Database } from '../../storage/database.js';
 import type { PurgeTx } from '../../storage/scope.js';
+import { purgeBatch } from '../../tables/queries.js';
+import type { TableRecord } from '../../tables/table.js';
+import { inPurgeOrder } from '../../tables/table.js';
 import type { DeletedTenant } from './queries.js';
 import {
-  deleteBatch,
   deleteTenantRow,
   deleteTombstone,
   hasLogs,
   listPurgedTenants,
   listTenantsToPurge,
   markTenantPurged,
-  PURGED_TABLES,
   tryPurge,
 } from './queries.js';
 
@@ -26,18 +28,22 @@ export const LOGS_KEPT_MONTHS = 13;
  * batch is its own transaction and starts from what is still there, so stopping anywhere loses nothing. The log goes months
  * later than the rest. A tenant that has nothing else left is marked, so that a look does not cost more with every one.
  */
-export async function purgeOneBatch(database: Database, nowMs: number): Promise<number> {
-  return (await purgeData(database, nowMs)) || (await eraseDueLogs(database, nowMs));
+export async function purgeOneBatch(
+  database: Database,
+  tables: readonly TableRecord[],
+  nowMs: number,
+): Promise<number> {
+  return (await purgeData(database, inPurgeOrder(tables), nowMs)) || (await eraseDueLogs(database, nowMs));
 }
 
 /** The tenant's own row stays as a tombstone for a while, so that rows written late are found as well. */
-async function purgeData(database: Database, nowMs: number): Promise<number> {
+async function purgeData(database: Database, tables: readonly TableRecord[], nowMs: number): Promise<number> {
   let after: DeletedTenant | undefined;
   for (;;) {
     const from = after;
     const doomed = await database.lookUp((tx) => listTenantsToPurge(tx, from, TENANTS_PER_LOOK));
     for (const tenant of doomed) {
-      const removed = await alone(database, tenant.id, (tx) => purgeBatchOf(tx, tenant, nowMs));
+      const removed = await alone(database, tenant.id, (tx) => purgeBatchOf(tx, tables, tenant, nowMs));
       if (removed > 0) return removed;
     }
     after = doomed.at(-1);
@@ -45,9 +51,14 @@ async function purgeData(database: Database, nowMs: number): Promise<number> {
   }
 }
 
-async function purgeBatchOf(tx: PurgeTx, tenant: DeletedTenant, nowMs: number): Promise<number> {
-  for (const table of PURGED_TABLES) {
-    const rows = await deleteBatch(tx, table, BATCH_ROWS);
+async function purgeBatchOf(
+  tx: PurgeTx,
+  tables: readonly TableRecord[],
+  tenant: DeletedTenant,
+  nowMs: number,
+): Promise<number> {
+  for (const { purge } of tables) {
+    const rows = await purgeBatch(tx, purge, BATCH_ROWS);
     if (rows > 0) return rows;
   }
   if (nowMs < tenant.deleted_at.getTime() + TOMBSTONE_MS) return 0;
@@ -64,7 +75,7 @@ async function eraseDueLogs(database: Database, nowMs: number): Promise<number> 
   const due = await database.lookUp((tx) => listPurgedTenants(tx, deletedUntilMs, undefined, TENANTS_PER_LOOK));
   for (const { id } of due) {
     const removed = await alone(database, id, async (tx) => {
-      const rows = await deleteBatch(tx, 'logs', BATCH_ROWS);
+      const rows = await purgeBatch(tx, LOG_TABLE.purge, BATCH_ROWS);
       if (rows > 0) return rows;
       await deleteTombstone(tx);
       return 1;
@@ -77,7 +88,7 @@ async function eraseDueLogs(database: Database, nowMs: number): Promise<number> 
 /** One batch of the log of a deleted tenant, before its time, because the operator says so. 0 when none is left. */
 export function eraseLogsEarly(database: Database, tenantId: string): Promise<number> {
   return database.purge(tenantId, async (tx) => {
-    const rows = await deleteBatch(tx, 'logs', BATCH_ROWS);
+    const rows = await purgeBatch(tx, LOG_TABLE.purge, BATCH_ROWS);
     // Where there is more to purge than the log, that comes to an end by itself and takes the row along.
     if (rows === 0) await deleteTombstone(tx);
     return rows;

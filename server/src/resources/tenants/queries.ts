@@ -71,12 +71,6 @@ export async function markTenantDeleted(tx: TenantTx, atMs: number): Promise<boo
   return (await tx.run(MARK_TENANT_DELETED, [tx.tenantId, new Date(atMs)])).length > 0;
 }
 
-const INSERT_USER = statement<never>('insert_user', 'INSERT INTO users (id, created_at) VALUES ($1, $2)');
-
-export async function insertUser(tx: TenantTx, id: string, atMs: number): Promise<void> {
-  await tx.run(INSERT_USER, [id, new Date(atMs)]);
-}
-
 const INSERT_TENANT = statement<never>(
   'insert_tenant',
   'INSERT INTO tenants (id, owner_id, name, created_by, created_at) VALUES ($1, $2, $3, $4, $5)',
@@ -87,19 +81,6 @@ export async function insertTenant(
   tenant: { readonly ownerId: string; readonly name: string; readonly createdBy: string | null; readonly atMs: number },
 ): Promise<void> {
   await tx.run(INSERT_TENANT, [tx.tenantId, tenant.ownerId, tenant.name, tenant.createdBy, new Date(tenant.atMs)]);
-}
-
-const FIND_USER_BY_ID = statement<{ id: string }>('find_user_by_id', 'SELECT id FROM users WHERE id = $1');
-
-export async function isUser(tx: SystemTx, id: string): Promise<boolean> {
-  return (await tx.run(FIND_USER_BY_ID, [id])).length > 0;
-}
-
-const FIND_ANY_USER = statement<{ id: string }>('find_any_user', 'SELECT id FROM users LIMIT 1');
-
-/** The first start makes the first user, so a database without one is new. */
-export async function hasAnyUser(tx: SystemTx): Promise<boolean> {
-  return (await tx.run(FIND_ANY_USER, [])).length > 0;
 }
 
 const LIST_TENANTS = statement<TenantRow>(
@@ -186,43 +167,6 @@ export async function findTenantFate(tx: SystemTx, id: string): Promise<TenantFa
   return (await tx.run(FIND_TENANT_FATE, [id]))[0];
 }
 
-/** Tables of tenant data in an order that respects their references. The log is not among them: it is kept longer. */
-export const PURGED_TABLES = [
-  'tokens',
-  'token_terms',
-  'token_claims',
-  'token_groups',
-  'token_directories',
-  'active_tokens',
-  'active_token_counts',
-  'kept_tokens',
-  'idempotency_keys',
-  'key_rotations',
-  'sessions',
-  'api_keys',
-  'applications',
-  'tenant_keys',
-] as const;
-
-export type PurgedTable = (typeof PURGED_TABLES)[number] | 'logs';
-
-const DELETE_BATCH = Object.fromEntries(
-  [...PURGED_TABLES, 'logs'].map((table) => [
-    table,
-    // A partitioned table's rows are told apart by table and place. Each part is asked for the places alone: a join would be
-    // planned anew by what the server believes about the table, and read all of the tenant's rows for every batch.
-    statement<{ removed: number }>(
-      `purge_${table}`,
-      `WITH doomed AS MATERIALIZED (SELECT tableoid AS part, ctid AS place FROM ${table} WHERE tenant_id = $1 LIMIT $2),
-            removed AS (DELETE FROM ${table} AS t
-                        WHERE t.tenant_id = $1 AND t.tableoid = (SELECT part FROM doomed LIMIT 1)
-                          AND t.ctid = ANY (ARRAY(SELECT place FROM doomed WHERE part = (SELECT part FROM doomed LIMIT 1)))
-                        RETURNING 1)
-       SELECT count(*)::int AS removed FROM removed`,
-    ),
-  ]),
-);
-
 const TRY_PURGE = statement<{ is_ours: boolean }>(
   'try_purge',
   `SELECT pg_try_advisory_xact_lock(hashtext(tenant_id), hashtext('strongroom.purge')) AS is_ours
@@ -235,12 +179,6 @@ const TRY_PURGE = statement<{ is_ours: boolean }>(
  */
 export async function tryPurge(tx: PurgeTx): Promise<boolean> {
   return (await tx.run(TRY_PURGE, [tx.tenantId]))[0]?.is_ours === true;
-}
-
-export async function deleteBatch(tx: PurgeTx, table: PurgedTable, limit: number): Promise<number> {
-  const batch = DELETE_BATCH[table];
-  if (!batch) throw new Error(`assertion failed: no purge for ${table}`);
-  return (await tx.run(batch, [tx.tenantId, limit]))[0]?.removed ?? 0;
 }
 
 const HAS_LOGS = statement<{ has_logs: boolean }>(

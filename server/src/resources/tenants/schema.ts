@@ -1,6 +1,6 @@
 import type { Static } from 'typebox';
 import Type from 'typebox';
-import { DateTime, ERROR_MESSAGE, Name, named, Uuid } from '../../http/schema.js';
+import { DateTime, ERROR_MESSAGE, Name, named, Uuid } from '../../http/routes/schema.js';
 
 const SETTING_MESSAGE = 'must be the string "true" or "false"; send a boolean as a string, in quotes';
 const Setting = Type.Enum(['true', 'false'], { [ERROR_MESSAGE]: SETTING_MESSAGE });

@@ -1,4 +1,4 @@
-import type { Act } from '../../audit/entry.js';
+import type { AuditContext } from '../../audit/entry.js';
 import { record } from '../../audit/record.js';
 import type { KeyMaker, KeyStore } from '../../crypto/key-store.js';
 import { formatDate } from '../../kernel/dates.js';
@@ -7,8 +7,11 @@ import { announce } from '../../storage/changes.js';
 import type { Database } from '../../storage/database.js';
 import type { Memory } from '../../storage/memory.js';
 import type { TenantTx } from '../../storage/scope.js';
+import type { TokenSettings } from '../../vault/index.js';
+import { insertUser } from '../users/index.js';
+import { TENANT_EVENTS } from './events.js';
 import type { TenantRow } from './queries.js';
-import { findTenantById, insertTenant, insertUser, markTenantDeleted, updateTenant } from './queries.js';
+import { findTenantById, insertTenant, markTenantDeleted, updateTenant } from './queries.js';
 import type { TenantBody, TenantUpdate } from './schema.js';
 
 export interface TenantsOptions {
@@ -17,13 +20,13 @@ export interface TenantsOptions {
   readonly memory: Memory<TenantBody>;
   /** Drops what this process remembers of a deleted tenant's credentials, before the answer goes out. */
   readonly forgetAccess: (tenantId: string) => void;
-  readonly onDeleted: (tenantId: string, act: Act) => void;
+  readonly onDeleted: (tenantId: string, auditContext: AuditContext) => void;
 }
 
 export interface Tenants {
   get(tenantId: string): TenantBody | Promise<TenantBody>;
-  update(tenantId: string, act: Act, update: TenantUpdate): Promise<TenantBody>;
-  delete(tenantId: string, act: Act): Promise<void>;
+  update(tenantId: string, auditContext: AuditContext, update: TenantUpdate): Promise<TenantBody>;
+  delete(tenantId: string, auditContext: AuditContext): Promise<void>;
 }
 
 export interface NewTenant {
@@ -44,26 +47,26 @@ export function createTenants(options: TenantsOptions): Tenants {
   return {
     get(tenantId) {
       const known = memory.find(tenantId, () => load(tenantId));
-      return known instanceof Promise ? known.then(present) : known;
+      return known instanceof Promise ? known.then(existing) : known;
     },
 
-    async update(tenantId, act, update) {
+    async update(tenantId, auditContext, update) {
       const settings = update.settings ?? {};
       const updated = await database.write(tenantId, async (tx) => {
         const row = await updateTenant(tx, {
           name: update.name,
           fingerprintTokens: flagOf(settings.fingerprint_tokens),
           deduplicateTokens: flagOf(settings.deduplicate_tokens),
-          modifiedBy: act.actor?.id,
-          modifiedAtMs: act.atMs,
+          modifiedBy: auditContext.actor?.id,
+          modifiedAtMs: auditContext.atMs,
         });
         if (!row) throw gone();
-        const event = row.are_settings_changed ? 'tenant_settings_updated' : 'tenant_updated';
+        const event = row.are_settings_changed ? TENANT_EVENTS.settings_updated : TENANT_EVENTS.updated;
         const body = bodyOf(row);
         await Promise.all([
-          record(tx, act, { event, entityId: tenantId, outcome: 'success' }),
+          record(tx, auditContext, { event, entityId: tenantId, outcome: 'success' }),
           announce(tx, { kind: 'tenant', tenantId }),
-          act.keepAnswer?.(tx, body),
+          auditContext.keepAnswer?.(tx, body),
         ]);
         return body;
       });
@@ -71,27 +74,45 @@ export function createTenants(options: TenantsOptions): Tenants {
       return updated;
     },
 
-    async delete(tenantId, act) {
+    async delete(tenantId, auditContext) {
       await database.write(tenantId, async (tx) => {
-        if (!(await markTenantDeleted(tx, act.atMs))) throw gone();
+        if (!(await markTenantDeleted(tx, auditContext.atMs))) throw gone();
         // The keys go in the same transaction: whatever is still stored cannot be read from here on.
         await Promise.all([keyStore.destroyTenantKeys(tx), announce(tx, { kind: 'access', tenantId })]);
       });
       memory.forgetTenant(tenantId);
       keyStore.keyring.evict(tenantId);
       options.forgetAccess(tenantId);
-      options.onDeleted(tenantId, act);
+      options.onDeleted(tenantId, auditContext);
     },
   };
 }
 
+/** What a tenant wants of its tokens; at once where its row is remembered. */
+export function tokenSettings(tenants: Tenants, tenantId: string): TokenSettings | Promise<TokenSettings> {
+  const tenant = tenants.get(tenantId);
+  return tenant instanceof Promise ? tenant.then(settingsIn) : settingsIn(tenant);
+}
+
+function settingsIn({ settings }: TenantBody): TokenSettings {
+  return {
+    isFingerprinting: settings.fingerprint_tokens === 'true',
+    isDeduplicating: settings.deduplicate_tokens === 'true',
+  };
+}
+
 /** Makes a tenant with its keys, inside the caller's transaction. */
-export async function createTenant(tx: TenantTx, keyMaker: KeyMaker, act: Act, tenant: NewTenant): Promise<void> {
-  if (tenant.isNewOwner) await insertUser(tx, tenant.ownerId, act.atMs);
-  const createdBy = act.actor?.type === 'user' ? act.actor.id : null;
-  await insertTenant(tx, { ownerId: tenant.ownerId, name: tenant.name, createdBy, atMs: act.atMs });
-  await keyMaker.createTenantKeys(tx, act.atMs);
-  await record(tx, act, { event: 'tenant_created', entityId: tx.tenantId, outcome: 'success' });
+export async function createTenant(
+  tx: TenantTx,
+  keyMaker: KeyMaker,
+  auditContext: AuditContext,
+  tenant: NewTenant,
+): Promise<void> {
+  if (tenant.isNewOwner) await insertUser(tx, tenant.ownerId, auditContext.atMs);
+  const createdBy = auditContext.actor?.type === 'user' ? auditContext.actor.id : null;
+  await insertTenant(tx, { ownerId: tenant.ownerId, name: tenant.name, createdBy, atMs: auditContext.atMs });
+  await keyMaker.createTenantKeys(tx, auditContext.atMs);
+  await record(tx, auditContext, { event: TENANT_EVENTS.created, entityId: tx.tenantId, outcome: 'success' });
 }
 
 /** The key is good but its tenant went away between the two looks: to the caller it never existed. */
@@ -99,7 +120,7 @@ function gone(): AppError {
   return new AppError('invalid_api_key', 'The API key is not valid. Check it, or ask for a new one.');
 }
 
-function present(body: TenantBody | undefined): TenantBody {
+function existing(body: TenantBody | undefined): TenantBody {
   if (!body) throw gone();
   return body;
 }

@@ -1,12 +1,13 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import type { Vault } from './vault-fixture.js';
-import { CARD, HOUR_MS, openVault, pathOf, rule, writesNothing } from './vault-fixture.js';
+import { HOUR_MS } from '../../jobs/job-record.js';
+import type { TestVault } from './vault-fixture.js';
+import { CARD, openVault, pathOf, rule, writesNothing } from './vault-fixture.js';
 
 const CHANGES = ['token:create', 'token:update'];
 
 describe('what a caller may not find out or use up', () => {
-  let vault: Vault;
+  let vault: TestVault;
   before(async () => {
     vault = await openVault();
   });

@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { createDirectory } from './search/directory.js';
-import { countTokens } from './search/list-queries.js';
-import { createCombinations, STRANGERS_COMBINATIONS_MAX } from './vault/combinations.js';
-import type { Vault } from './vault-fixture.js';
-import { HOUR_MS, openVault, pathOf, rule, tally, times, vaultOf, writesNothing } from './vault-fixture.js';
+import { HOUR_MS } from '../../jobs/job-record.js';
+import { createCombinations, STRANGERS_COMBINATIONS_MAX } from '../../vault/make/combinations.js';
+import { createDirectory } from '../../vault/search/directory.js';
+import { countTokens } from '../../vault/search/list-queries.js';
+import type { TestVault } from './vault-fixture.js';
+import { openVault, pathOf, rule, tally, times, vaultOf, writesNothing } from './vault-fixture.js';
 
 const CHANGES = ['token:create', 'token:update'];
 const BATCH = 100;
@@ -17,7 +18,7 @@ function fresh(count: number) {
 }
 
 describe('combinations of type and containers', () => {
-  let vault: Vault;
+  let vault: TestVault;
   let publicKey: string;
   before(async () => {
     vault = await openVault();
@@ -35,7 +36,7 @@ describe('combinations of type and containers', () => {
     return rows[0] ?? { all: 0, strangers: 0 };
   };
   /** Rows as letting in writes them, so that a tenant is full without ten thousand tokens. */
-  const fill = (on: Vault, count: number, byStranger: boolean, seen = 'now()') =>
+  const fill = (on: TestVault, count: number, byStranger: boolean, seen = 'now()') =>
     vault.app.db.owner.query(
       `INSERT INTO token_groups (tenant_id, group_id, slot, type, containers, count, by_stranger, seen_at)
        SELECT $1, gen_random_uuid(), -1, 'token', ARRAY['/filled/'], 0, $2, ${seen} FROM generate_series(1, $3)`,
@@ -112,6 +113,7 @@ describe('combinations of type and containers', () => {
     const { database } = vault.app;
     const processes = times(3, async () => createCombinations({ database }));
     const principal = {
+      kind: 'application',
       tenantId: shared.tenant.id,
       applicationType: 'public',
       actor: { type: 'application', id: shared.tenant.id },
@@ -121,8 +123,8 @@ describe('combinations of type and containers', () => {
         row: { group_id: crypto.randomUUID() },
         content: { type: 'token', containers: [...containers, `/${n}/`] },
       })) as never;
-    const act = { atMs: vault.clock.nowMs() } as never;
-    await Promise.allSettled((await processes).map((each, n) => each.admit(principal, act, tokens(n))));
+    const auditContext = { atMs: vault.clock.nowMs() } as never;
+    await Promise.allSettled((await processes).map((each, n) => each.allow(principal, auditContext, tokens(n))));
     const { strangers } = await counted(shared);
     assert.ok(strangers >= 1_000 && strangers <= 1_000 + 2 * 10, String(strangers));
   });
@@ -139,6 +141,7 @@ describe('combinations of type and containers', () => {
     };
     const combinations = createCombinations({ database: counting as typeof database });
     const principal = {
+      kind: 'application',
       tenantId: vault.tenant.id,
       applicationType: 'private',
       actor: { type: 'application' },
@@ -147,12 +150,12 @@ describe('combinations of type and containers', () => {
       row: { group_id: crypto.randomUUID() },
       content: { type: 'token', containers: ['/asked/'] },
     } as never;
-    const admit = (atMs: number) => combinations.admit(principal, { atMs } as never, [token]);
-    await admit(0);
+    const allow = (atMs: number) => combinations.allow(principal, { atMs } as never, [token]);
+    await allow(0);
     const before = asked;
-    for (let n = 0; n < 100; n += 1) assert.equal(admit(n), undefined);
+    for (let n = 0; n < 100; n += 1) assert.equal(allow(n), undefined);
     assert.equal(asked, before);
-    await admit(600_001);
+    await allow(600_001);
     assert.ok(asked > before);
   });
 
@@ -184,7 +187,7 @@ describe('combinations of type and containers', () => {
 });
 
 describe('lists by rules with a directory that is remembered', () => {
-  let vault: Vault;
+  let vault: TestVault;
   before(async () => {
     vault = await openVault();
   });

@@ -10,9 +10,9 @@ import {
   pathOf,
   rule,
   SAMPLES,
+  type TestVault,
   tally,
   times,
-  type Vault,
   writesNothing,
 } from './vault-fixture.js';
 
@@ -26,7 +26,7 @@ const SCALARS = [
 const NOON = '2030-05-14T12:00:00.000+00:00';
 
 describe('POST /tokens', () => {
-  let vault: Vault;
+  let vault: TestVault;
   let masked: string;
   before(async () => {
     vault = await openVault();

@@ -9,20 +9,20 @@ import {
   pathOf,
   rule,
   SAMPLES,
+  type TestVault,
   tally,
   times,
-  type Vault,
   vaultOf,
   writesNothing,
 } from './vault-fixture.js';
 
 const MANY = 50;
-const messages = async (vault: Vault, id: string) => tally((await vault.logOf(id)).map(({ message }) => message));
+const messages = async (vault: TestVault, id: string) => tally((await vault.logOf(id)).map(({ message }) => message));
 
 describe('deduplication', () => {
-  let root: Vault;
+  let root: TestVault;
   let beside: TestApp;
-  let vault: Vault;
+  let vault: TestVault;
   let count = 0;
   before(async () => {
     root = await openVault();

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { CARD, openVault, pathOf, rule, type Vault, writesNothing } from './vault-fixture.js';
+import { CARD, openVault, pathOf, rule, type TestVault, writesNothing } from './vault-fixture.js';
 
 describe('DELETE /tokens/{id}', () => {
-  let vault: Vault;
+  let vault: TestVault;
   before(async () => {
     vault = await openVault();
   });

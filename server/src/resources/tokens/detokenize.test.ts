@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { CARD, MASKED_CARD, openVault, rule, tally, type Vault, writesNothing } from './vault-fixture.js';
+import { CARD, MASKED_CARD, openVault, rule, type TestVault, tally, writesNothing } from './vault-fixture.js';
 
 describe('POST /detokenize', () => {
-  let vault: Vault;
+  let vault: TestVault;
   let card: string;
   before(async () => {
     vault = await openVault();

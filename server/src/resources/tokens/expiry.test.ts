@@ -1,25 +1,27 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
+import { HOUR_MS } from '../../jobs/job-record.js';
 import { rootKeyOf, startTestApp } from '../../testing/test-app.js';
-import { openContent, sweepCvcs, sweepExpiredTokens, type TokenRow } from './index.js';
+import { sweepCvcs, sweepExpiredTokens } from '../../vault/expiry/sweep.js';
+import type { TokenRow } from '../../vault/stored/row.js';
+import { openContent } from '../../vault/stored/seal.js';
 import {
   CARD,
   cardNumber,
-  HOUR_MS,
   MASKED_CARD,
   openVault,
   pathOf,
+  type TestVault,
   tally,
   times,
-  type Vault,
   vaultOf,
 } from './vault-fixture.js';
 
 const { cvc: _, ...BARE_CARD } = CARD;
 
 describe('what is over', () => {
-  let root: Vault;
-  let vault: Vault;
+  let root: TestVault;
+  let vault: TestVault;
   before(async () => {
     root = await openVault();
   });

@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import type { Transform } from '../../access/rules.js';
-import { CARD, cardNumber, openVault, pathOf, rule, type Vault, writesNothing } from './vault-fixture.js';
+import { CARD, cardNumber, openVault, pathOf, rule, type TestVault, writesNothing } from './vault-fixture.js';
 
 const UPDATE = ['token:update'];
 const ALL_DATA = { number: '4000056655665556', expiration_month: 1, expiration_year: 2040, cvc: null };
 
 describe('nobody is shown more by changing a token', () => {
-  let vault: Vault;
+  let vault: TestVault;
   before(async () => {
     vault = await openVault();
   });
@@ -145,7 +145,7 @@ describe('nobody is shown more by changing a token', () => {
 });
 
 describe('fingerprints and searches by what is held', () => {
-  let vault: Vault;
+  let vault: TestVault;
   let made: { id: string; fingerprint: string };
   before(async () => {
     vault = await openVault();
@@ -206,7 +206,7 @@ describe('fingerprints and searches by what is held', () => {
 });
 
 describe('STRONGROOM_FINGERPRINTS=masked and STRONGROOM_SEARCH_DATA=revealed', () => {
-  let vault: Vault;
+  let vault: TestVault;
   before(async () => {
     vault = await openVault({ STRONGROOM_FINGERPRINTS: 'masked', STRONGROOM_SEARCH_DATA: 'revealed' });
     await vault.setTenant({ fingerprint_tokens: 'true' });

@@ -3,11 +3,11 @@ import { after, before, describe, it } from 'node:test';
 import { createBudget } from '../../expressions/budget.js';
 import { createExpressions } from '../../expressions/expressions.js';
 import { AppError } from '../../kernel/errors.js';
-import { settleId } from './vault/new-id.js';
-import { CARD, openVault, SAMPLES, type Vault, writesNothing } from './vault-fixture.js';
+import { settleId } from '../../vault/make/new-id.js';
+import { CARD, openVault, SAMPLES, type TestVault, writesNothing } from './vault-fixture.js';
 
 describe('ids hold no number and no verification code', () => {
-  let vault: Vault;
+  let vault: TestVault;
   before(async () => {
     vault = await openVault();
   });
@@ -104,7 +104,17 @@ describe('ids hold no number and no verification code', () => {
   });
 
   it('400 for white space at an end and for what reads like a whole token in an expression', async () => {
-    for (const id of [' abc', 'abc ', '\u00a0abc', 'abc\n', 'token:abc', '{{ "token:abc" }}', '{{ "abc " }}']) {
+    for (const id of [
+      ' abc',
+      'abc ',
+      '\u00a0abc',
+      '\u0085abc',
+      'abc\u0085',
+      'abc\n',
+      'token:abc',
+      '{{ "token:abc" }}',
+      '{{ "abc " }}',
+    ]) {
       await refused({ type: 'token', data: 1, id });
     }
   });

@@ -1,18 +1,15 @@
-export type { SweepOptions } from './purge.js';
-export { sweepCvcs, sweepExpiredTokens } from './purge.js';
-export { tokenRoutes } from './routes.js';
-export type { Tokens, TokensOptions } from './service.js';
-export { createTokens } from './service.js';
-export type { TokenContent } from './stored/content.js';
-export { groupIdOf, tieOf } from './stored/names.js';
-export type { TokenRow } from './stored/row.js';
-export { openContent, resealContent, sealContent } from './stored/seal.js';
-export type { ExportOptions, ExportOutcome } from './transfer/export.js';
-export { exportTokens } from './transfer/export.js';
-export type { ImportOptions, ImportOutcome } from './transfer/import.js';
-export { importTokens } from './transfer/import.js';
-export type { SearchData } from './vault/list.js';
-export type { Opener } from './vault/open.js';
-export { createOpener } from './vault/open.js';
-export type { TokenSettings } from './vault/prepare.js';
-export type { Fingerprints } from './vault/present.js';
+import { TOKEN_EVENTS } from '../../vault/index.js';
+import type { Slice } from '../slice.js';
+import { tokenRoutes } from './routes.js';
+import type { TokensOptions } from './service.js';
+import { createTokens } from './service.js';
+
+export { readNewToken } from './input/new-token.js';
+
+/** Tables and jobs are the vault's. */
+export const tokens: Slice<TokensOptions> = {
+  name: 'tokens',
+  routes: (parts) => tokenRoutes(createTokens(parts)),
+  events: Object.values(TOKEN_EVENTS),
+  tables: [],
+};

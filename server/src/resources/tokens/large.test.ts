@@ -4,7 +4,7 @@ import type { Socket } from 'node:net';
 import { connect } from 'node:net';
 import { after, before, beforeEach, describe, it } from 'node:test';
 import { eventually } from '../../testing/eventually.js';
-import { openVault, pathOf, rule, tally, type Vault, vaultOf } from './vault-fixture.js';
+import { openVault, pathOf, rule, type TestVault, tally, vaultOf } from './vault-fixture.js';
 
 const LARGE_BYTES = 1_000_000;
 /** More than the system keeps for a connection that is not read, together with what is prepared. */
@@ -16,8 +16,8 @@ interface Listed {
 }
 
 describe('large tokens', () => {
-  let root: Vault;
-  let vault: Vault;
+  let root: TestVault;
+  let vault: TestVault;
   const sockets: Socket[] = [];
   before(async () => {
     root = await openVault();

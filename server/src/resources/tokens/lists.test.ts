@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { tieOf } from './stored/names.js';
-import { CARD, MASKED_CARD, openVault, pathOf, rule, tally, times, type Vault, vaultOf } from './vault-fixture.js';
+import { tieOf } from '../../vault/stored/names.js';
+import { CARD, MASKED_CARD, openVault, pathOf, rule, type TestVault, tally, times, vaultOf } from './vault-fixture.js';
 
 interface Listed {
   readonly id: string;
@@ -12,8 +12,8 @@ interface Listed {
 const sortedByTie = (ids: readonly string[]) => [...ids].sort((a, b) => (tieOf(a) < tieOf(b) ? 1 : -1));
 
 describe('GET /tokens and GET /v2/tokens', () => {
-  let root: Vault;
-  let vault: Vault;
+  let root: TestVault;
+  let vault: TestVault;
   before(async () => {
     root = await openVault();
   });

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { cardNumber, openVault, pathOf, rule, times, type Vault, vaultOf } from './vault-fixture.js';
+import { cardNumber, openVault, pathOf, rule, type TestVault, times, vaultOf } from './vault-fixture.js';
 
 const BARE = ['containers', 'id', 'tenant_id', 'type'];
 
 describe('whom deduplication tells what, and what it takes for the same', () => {
-  let root: Vault;
-  let vault: Vault;
+  let root: TestVault;
+  let vault: TestVault;
   let count = 1_000;
   before(async () => {
     root = await openVault();

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { openVault, pathOf, tally, times, type Vault, vaultOf, writesNothing } from './vault-fixture.js';
+import { openVault, pathOf, type TestVault, tally, times, vaultOf, writesNothing } from './vault-fixture.js';
 
 const NUL = '\u0000';
 const LONE_HIGH = '\ud83d';
@@ -19,8 +19,8 @@ const UNSTORABLE = [
 
 /** What one tenant sends must never show in what another gets, though they share statements and transactions. */
 describe('a tenant beside one that sends what cannot be stored', () => {
-  let hostile: Vault;
-  let healthy: Vault;
+  let hostile: TestVault;
+  let healthy: TestVault;
   let ids: string[];
   before(async () => {
     hostile = await openVault();

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { quoted, readPage, rowsUnder } from '../../testing/page-tables.js';
-import type { Vault } from './vault-fixture.js';
+import type { TestVault } from './vault-fixture.js';
 import { openVault, pathOf, writesNothing } from './vault-fixture.js';
 
 const CHANGED = ['9007199254740992', '-9007199254740993', '12345678901234567890', '1e300', '1e400', '-1e400'];
@@ -9,7 +9,7 @@ const LOST_DIGITS = ['1.10000000000000000001', '1e-400', '4242424242424242.42'];
 const KEPT = '[9007199254740991,-9007199254740991,0.1,0.30000000000000004,1e-7,5e-324,123456789012345]';
 
 describe('numbers that could not be returned as they were sent', () => {
-  let vault: Vault;
+  let vault: TestVault;
   before(async () => {
     vault = await openVault();
   });

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { CARD, MASKED_CARD, openVault, pathOf, rule, SAMPLES, type Vault, writesNothing } from './vault-fixture.js';
+import { CARD, MASKED_CARD, openVault, pathOf, rule, SAMPLES, type TestVault, writesNothing } from './vault-fixture.js';
 
 describe('PATCH /tokens/{id}', () => {
-  let vault: Vault;
+  let vault: TestVault;
   before(async () => {
     vault = await openVault();
   });

@@ -1,17 +1,20 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { operatorAct } from '../../audit/entry.js';
+import { operatorContext } from '../../audit/entry.js';
 import type { TenantKeys } from '../../crypto/tenant-keys.js';
+import { HOUR_MS } from '../../jobs/job-record.js';
 import type { TenantTx } from '../../storage/scope.js';
-import { sealContent, sweepCvcs } from './index.js';
-import { removeTokens, writeChange } from './vault/change.js';
-import type { OpenRow } from './vault/open.js';
-import { CARD, HOUR_MS, openVault, pathOf, tally, times, type Vault, vaultOf } from './vault-fixture.js';
+import { removeTokens, writeChange } from '../../vault/change/change.js';
+import { TOKEN_EVENTS } from '../../vault/events.js';
+import { sweepCvcs } from '../../vault/expiry/sweep.js';
+import type { OpenRow } from '../../vault/open/open-rows.js';
+import { sealContent } from '../../vault/stored/seal.js';
+import { CARD, openVault, pathOf, type TestVault, tally, times, vaultOf } from './vault-fixture.js';
 
 const MANY = 50;
 
 describe('tokens that many change at once', () => {
-  let vault: Vault;
+  let vault: TestVault;
   before(async () => {
     vault = await openVault();
   });
@@ -123,9 +126,9 @@ describe('tokens that many change at once', () => {
     const mark = (name: string) =>
       inBatch(id, (tx, token, keys) => {
         const content = { ...token.content, metadata: { ...token.content.metadata, [name]: 'yes' } };
-        const place = { tenant_id: tx.tenantId, id, data_version: token.row.data_version + 1 };
-        const row = { ...token.row, ...place, sealed: sealContent(keys, place, content) };
-        return writeChange(tx, operatorAct(vault.clock.nowMs()), token, { content, row }, 'token_updated');
+        const rowKey = { tenant_id: tx.tenantId, id, data_version: token.row.data_version + 1 };
+        const row = { ...token.row, ...rowKey, sealed: sealContent(keys, rowKey, content) };
+        return writeChange(tx, operatorContext(vault.clock.nowMs()), token, { content, row }, TOKEN_EVENTS.updated);
       });
     assert.deepEqual(await Promise.all(['a', 'b', 'c'].map(mark)), [true, true, true]);
     assert.deepEqual((await vault.send('GET', pathOf(id))).json.metadata, { a: 'yes', b: 'yes', c: 'yes' });
@@ -134,7 +137,7 @@ describe('tokens that many change at once', () => {
   it('two removals of one token that share a transaction: one of them finds it', async () => {
     const { id } = await vault.make({ data: 'kept' });
     const remove = () =>
-      inBatch(id, (tx, token) => removeTokens(tx, operatorAct(vault.clock.nowMs()), [token], 'token_deleted'));
+      inBatch(id, (tx, token) => removeTokens(tx, operatorContext(vault.clock.nowMs()), [token], TOKEN_EVENTS.deleted));
     assert.deepEqual(tally((await times(5, remove)).map(String)), { true: 1, false: 4 });
     assert.equal((await vault.logOf(id)).filter(({ operation }) => operation === 'delete').length, 1);
     await vault.assertCountersTrue();

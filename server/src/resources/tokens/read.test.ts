@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import type { Answer } from '../../testing/http-client.js';
-import { CARD, MASKED_CARD, openVault, pathOf, rule, type Vault, vaultOf, writesNothing } from './vault-fixture.js';
+import { CARD, MASKED_CARD, openVault, pathOf, rule, type TestVault, vaultOf, writesNothing } from './vault-fixture.js';
 
 /** The answer without what differs from request to request. */
 function essence({ status, headers, text }: Answer): unknown {
@@ -10,7 +10,7 @@ function essence({ status, headers, text }: Answer): unknown {
 }
 
 describe('GET /tokens/{id}', () => {
-  let vault: Vault;
+  let vault: TestVault;
   before(async () => {
     vault = await openVault();
   });

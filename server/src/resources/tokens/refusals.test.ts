@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { CARD, openVault, pathOf, rule, type Vault, writesNothing } from './vault-fixture.js';
+import { CARD, openVault, pathOf, rule, type TestVault, writesNothing } from './vault-fixture.js';
 
 /** The first digits of the card decide how long the path is, and with that where a reader of it would stop. */
 const PADDED = "{% assign n = card | json: '$.number' | slice: 0, 3 | to_number %}{{ card | json: path }}";
 const OTHER = { ...CARD, number: '4000056655665556' };
 
 describe('expressions that fail on tokens that were opened for them', () => {
-  let vault: Vault;
+  let vault: TestVault;
   let card: string;
   let other: string;
   before(async () => {

@@ -2,12 +2,12 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import type { TestApp } from '../../testing/test-app.js';
 import { rootKeyOf, startTestApp } from '../../testing/test-app.js';
-import { CARD, openVault, pathOf, tally, times, type Vault, writesNothing } from './vault-fixture.js';
+import { CARD, openVault, pathOf, type TestVault, tally, times, writesNothing } from './vault-fixture.js';
 
 const keyed = (key: string) => ({ headers: { 'SVC-IDEMPOTENCY-KEY': key } });
 
 describe('token calls with an idempotency key', () => {
-  let vault: Vault;
+  let vault: TestVault;
   let beside: TestApp;
   before(async () => {
     vault = await openVault();

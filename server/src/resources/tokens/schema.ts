@@ -1,9 +1,10 @@
 import type { Static } from 'typebox';
 import Type from 'typebox';
-import { CursorQuery, cursorListOf, OffsetQuery, offsetListOf } from '../../http/pages.js';
-import { DateTime, named, text, Uuid } from '../../http/schema.js';
-import { CLASSIFICATIONS, IMPACT_LEVELS, RESTRICTION_POLICIES } from './stored/content.js';
-import { TOKEN_TYPES } from './types/names.js';
+import { CursorQuery, cursorListOf, OffsetQuery, offsetListOf } from '../../http/paging/pages.js';
+import { DateTime, named, text, Uuid } from '../../http/routes/schema.js';
+import type { PresentedToken } from '../../vault/index.js';
+import { CLASSIFICATIONS, IMPACT_LEVELS, RESTRICTION_POLICIES, TOKEN_TYPES } from '../../vault/index.js';
+import { VALUES_MAX } from './input/list-filters.js';
 
 const Anything = Type.Unknown({ description: 'Any JSON' });
 
@@ -40,33 +41,16 @@ export const TokenBody = named('Token', {
 type Declared = Static<typeof TokenBody>;
 
 /** What is optional may also be there without a value: it is then left out of the answer. */
-export type TokenBody = {
+type Loose = {
   readonly [Name in keyof Declared]: Declared[Name] | (object extends Pick<Declared, Name> ? undefined : never);
 };
 
-const Written = {
-  data: Anything,
-  mask: Type.Optional(Type.Unknown({ description: 'Any JSON whose strings may be expressions over `data`' })),
-  containers: Type.Optional(Type.Array(Type.String(), { examples: [['/pci/high/']] })),
-  metadata: Type.Optional(Metadata),
-  search_indexes: Type.Optional(Type.Array(Type.String(), { examples: [['{{ data.number | last4 }}']] })),
-  fingerprint_expression: Type.Optional(Type.String({ examples: ['{{ data.number }}'] })),
-  deduplicate_token: Type.Optional(Type.Boolean({ description: 'Instead of the setting of the Tenant' })),
-  expires_at: Type.Optional(Type.String({ description: 'A date in the future', examples: ['2031-01-01T00:00:00Z'] })),
-  privacy: Type.Optional(Type.Partial(PrivacyBody)),
-  encryption: Type.Optional(Type.Unknown({ description: 'Notes on encryption by the client, given back as they are' })),
-};
+/** Compiles only while what the vault presents fits the schema above, and has every member of it. */
+type HeldEqual<Body extends Loose, Names extends keyof Body> = Pick<Body, Names>;
+export type TokenBody = HeldEqual<PresentedToken, keyof Declared>;
 
-/** For the API document: tokens are read field by field, to name every fault and to be quick. */
-export const NewTokenDocument = named('NewToken', {
-  id: Type.Optional(Type.String({ minLength: 3, maxLength: 400, description: 'An id, or an expression over `data`' })),
-  type: Type.Optional(Type.Enum([...TOKEN_TYPES], { default: 'token' })),
-  ...Written,
-});
-
-export const TokenPatchDocument = named('TokenPatch', { ...Written, data: Type.Optional(Anything) });
-
-const repeatable = (description: string) => Type.Optional(Type.Array(Type.String(), { description }));
+const repeatable = (description: string) =>
+  Type.Optional(Type.Array(Type.String(), { description, maxItems: VALUES_MAX }));
 
 export const ListFiltersDocument = Type.Object({
   id: repeatable('Only these ids'),

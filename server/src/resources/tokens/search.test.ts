@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { CARD, openVault, pathOf, rule, type Vault, vaultOf } from './vault-fixture.js';
+import { CARD, openVault, pathOf, rule, type TestVault, vaultOf } from './vault-fixture.js';
 
 describe('POST /tokens/search and POST /v2/tokens/search', () => {
-  let vault: Vault;
+  let vault: TestVault;
   before(async () => {
     vault = await openVault();
     await vault.make({ id: 'ssn', type: 'social_security_number', data: '123-45-6789', metadata: { team: 'Blue' } });

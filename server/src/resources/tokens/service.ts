@@ -1,225 +1,129 @@
-import { decide, decideAll } from '../../access/decide.js';
 import type { Principal } from '../../access/principal.js';
-import type { Act } from '../../audit/entry.js';
-import type { TenantKeys } from '../../crypto/tenant-keys.js';
-import { createBudget } from '../../expressions/budget.js';
-import type { Expressions } from '../../expressions/expressions.js';
-import type { Cursors } from '../../http/cursor.js';
-import { assert } from '../../kernel/assert.js';
+import type { AuditContext } from '../../audit/entry.js';
+import type { CursorScope, Cursors } from '../../http/paging/cursor.js';
+import type { CursorPagination, OffsetPagination } from '../../http/paging/pages.js';
+import { cursorPage, offsetPage, PAGE_SIZE_DEFAULT, pageAsked } from '../../http/paging/pages.js';
+import { PiecewiseList } from '../../http/transport/piecewise.js';
 import type { FieldErrors } from '../../kernel/errors.js';
 import { validationFailed } from '../../kernel/errors.js';
 import type { Json } from '../../kernel/json.js';
-import type { LargeWork } from '../../kernel/large-work.js';
-import { createTurns } from '../../kernel/turns.js';
-import type { Database } from '../../storage/database.js';
-import type { TenantTx } from '../../storage/scope.js';
-import { beforeWriting } from '../../storage/unwritten.js';
+import type { Filters, TokenPage, Vault } from '../../vault/index.js';
+import { tooManyTokens } from '../../vault/index.js';
 import { readNewToken } from './input/new-token.js';
 import { readTokenPatch } from './input/token-patch.js';
+import { readTokenizeBody } from './input/tokenize.js';
 import type { TokenBody } from './schema.js';
-import { isLarge } from './stored/row.js';
-import type { TokenType } from './types/names.js';
-import { isTokenType } from './types/names.js';
-import { granted, isStranger, prepareGranted, presentMatch, shownIn, subjectOf } from './vault/answer.js';
-import { recordTouched, removeTokens, writeChange } from './vault/change.js';
-import { claimOf, holderOf } from './vault/claims.js';
-import { letIn } from './vault/combination-queries.js';
-import { combinationOf, createCombinations } from './vault/combinations.js';
-import { createDetokenize } from './vault/detokenize.js';
-import { keepShowing } from './vault/keep.js';
-import { readLarge } from './vault/large-read.js';
-import type { Lists, SearchData } from './vault/list.js';
-import { createLists } from './vault/list.js';
-import { makeTokens } from './vault/make.js';
-import type { Opener, OpenRow } from './vault/open.js';
-import { known } from './vault/open.js';
-import type { Preparation, TokenSettings } from './vault/prepare.js';
-import type { Fingerprints } from './vault/present.js';
-import { createPresent } from './vault/present.js';
-import { changesExpressions, refuseProbing } from './vault/probing.js';
-import { createRefusals } from './vault/refused.js';
-import { writeUnlessTaken } from './vault/taken-ids.js';
-import { createTokenize } from './vault/tokenize.js';
-import { changeToken, mergeChange, refuseTooLarge } from './vault/update.js';
 
 export interface TokensOptions {
-  readonly database: Database;
-  readonly opener: Opener;
-  readonly expressions: Expressions;
+  readonly vault: Vault;
   readonly cursors: Cursors;
-  readonly largeWork: LargeWork;
   readonly tokensPerRequestMax: number;
-  readonly fingerprints: Fingerprints;
-  readonly searchData: SearchData;
-  readonly settingsOf: (tenantId: string) => TokenSettings | Promise<TokenSettings>;
 }
+
+/** What is looked for: by the filters of a list, or by the text of a search. */
+export type AskedTokens =
+  | { readonly by: 'filters'; readonly filters: Filters }
+  | { readonly by: 'query'; readonly query: string };
+
+/** A page of a list as it is answered. */
+type List<Pagination> = { readonly pagination: Pagination; readonly data: TokenBody[] } | PiecewiseList;
 
 export interface Tokens {
-  create(principal: Principal, act: Act, body: unknown): Promise<TokenBody>;
-  get(principal: Principal, act: Act, id: string): Promise<TokenBody>;
-  update(principal: Principal, act: Act, id: string, body: unknown): Promise<TokenBody>;
-  delete(principal: Principal, act: Act, id: string): Promise<void>;
-  tokenize(principal: Principal, act: Act, body: unknown): Promise<Json>;
-  detokenize(principal: Principal, act: Act, body: unknown): Promise<Json>;
-  readonly lists: Lists;
-  /** Of a token the caller may know nothing of: for the log, not for an answer. */
-  typeOf(tenantId: string, id: string, nowMs: number): Promise<TokenType | undefined>;
+  create(principal: Principal, auditContext: AuditContext, body: unknown): Promise<TokenBody>;
+  get(principal: Principal, auditContext: AuditContext, id: string): Promise<TokenBody>;
+  update(principal: Principal, auditContext: AuditContext, id: string, body: unknown): Promise<TokenBody>;
+  delete(principal: Principal, auditContext: AuditContext, id: string): Promise<void>;
+  tokenize(principal: Principal, auditContext: AuditContext, body: unknown): Promise<Json>;
+  detokenize(principal: Principal, auditContext: AuditContext, body: unknown): Promise<Json>;
+  /** A page by its number, with the exact total. */
+  listNumbered(
+    principal: Principal,
+    auditContext: AuditContext,
+    wanted: AskedTokens,
+    asked: { readonly page?: number; readonly size?: number },
+  ): Promise<List<OffsetPagination>>;
+  /** A page by cursor; containers include what is below them. */
+  listFollowing(
+    principal: Principal,
+    auditContext: AuditContext,
+    wanted: AskedTokens,
+    asked: { readonly start?: string; readonly size?: number },
+  ): Promise<List<CursorPagination>>;
+  readonly typeOf: Vault['typeOf'];
 }
 
-export function createTokens(options: TokensOptions): Tokens {
-  const { database, opener } = options;
-  const combinations = createCombinations(options);
-  const tokenize = createTokenize({
-    ...options,
-    combinations,
-    prepareFor: (principal, act) => prepareFor(options, principal, act),
-  });
-  const detokenize = createDetokenize(options);
-  const inTurn = createTurns();
-  /** Changes of one token wait for each other here, not in a transaction that others share. */
-  const change = <T>({ tenantId }: Principal, id: string, work: (tx: TenantTx) => Promise<T>): Promise<T> =>
-    inTurn(`${tenantId}${id}`, () => database.write(tenantId, work));
-
+/** Reads what a request asks for, has the vault do it, and puts pages into their envelope. */
+export function createTokens({ vault, cursors, tokensPerRequestMax }: TokensOptions): Tokens {
   return {
-    lists: createLists(options),
-    async typeOf(tenantId, id, nowMs) {
-      const found = await opener.lookBriefly(tenantId, id, nowMs);
-      return found && isTokenType(found.type) ? found.type : undefined;
-    },
-    // The body came out of the parser, so it is JSON.
-    tokenize: (principal, act, body) => tokenize(principal, act, body as Json),
-    detokenize: (principal, act, body) => detokenize(principal, act, body as Json),
+    create: (principal, auditContext, body) =>
+      vault.create(
+        principal,
+        auditContext,
+        checked((errors) => readNewToken(body, { path: '', nowMs: auditContext.atMs }, errors)),
+      ),
+    get: vault.read,
+    update: (principal, auditContext, id, body) =>
+      vault.change(
+        principal,
+        auditContext,
+        id,
+        checked((errors) => readTokenPatch(body, { path: '', nowMs: auditContext.atMs }, errors)),
+      ),
+    delete: vault.delete,
+    typeOf: vault.typeOf,
 
-    async create(principal, act, body) {
-      const input = checked((errors) => readNewToken(body, { path: '', nowMs: act.atMs }, errors));
-      const preparation = await prepareFor(options, principal, act);
-      const token = prepareGranted(preparation, principal, input, '');
-      const admission = combinations.admit(principal, act, [token.token]);
-      if (admission) await admission;
-      return writeUnlessTaken(database, principal.tenantId, [token.token], act.atMs, async (tx) => {
-        const [answer] = await makeTokens(tx, opener, principal, preparation, [token]);
-        assert(answer !== undefined, 'one token has one answer');
-        await keepShowing(tx, act, answer, [answer]);
-        return answer;
+    tokenize(principal, auditContext, body) {
+      const plan = checked((errors) => {
+        // The body came out of the parser, so it is JSON.
+        const read = readTokenizeBody(
+          body as Json,
+          { path: '', nowMs: auditContext.atMs },
+          errors,
+          tokensPerRequestMax,
+        );
+        if (read.isTooMany) throw tooManyTokens(tokensPerRequestMax);
+        return read;
       });
+      return vault.tokenize(principal, auditContext, plan);
+    },
+    detokenize: (principal, auditContext, body) => vault.detokenize(principal, auditContext, body as Json),
+
+    async listNumbered(principal, auditContext, wanted, asked) {
+      const { page, size, offset } = pageAsked(asked);
+      const range = { by: 'offset', offset, limit: size } as const;
+      const found = await vault.list(principal, auditContext, { ...wanted, includesChildren: false }, range);
+      return listOf(offsetPage({ total: found.total, page, size }), found);
     },
 
-    async get(principal, act, id) {
-      const found = known(await opener.look(principal.tenantId, id, act.atMs));
-      if (isLarge(found)) {
-        return readLarge(options, principal, act, found, createPresent(options, createBudget, act));
-      }
-      const token = known((await opener.open(principal.tenantId, [found]))[0]);
-      const transform = granted(decide(principal, 'token:read', subjectOf(token)));
-      await database.write(principal.tenantId, (tx) => recordTouched(tx, act, 'token_retrieved', [token]));
-      return createPresent(options, createBudget, act).body(token, transform, act.atMs);
-    },
-
-    async update(principal, act, id, body) {
-      const patch = checked((errors) => readTokenPatch(body, { path: '', nowMs: act.atMs }, errors));
-      // Tried first outside the change, so that a refusal does not undo a batch others are in.
-      const seen = known(await opener.find(principal.tenantId, id, act));
-      const common = await prepareFor(options, principal, act);
-      const refusals = createRefusals(database, act);
-      let admitted: string | undefined;
-      const apply = (current: OpenRow) => {
-        granted(decideAll(principal, 'token:update', subjectOf(current)));
-        const { before, after, faults } = mergeChange(current, patch, act.atMs);
-        const containers = [...before.containers, ...after.containers];
-        const transform = granted(decideAll(principal, 'token:update', { id, containers }));
-        refuseProbing(principal, { id, before, after }, patch);
-        // Whoever wrote an expression learns by these as well what it looked at.
-        const refusing = changesExpressions(before, after) ? refusals.noting : atOnce;
-        refusing(() => refuseFaults(faults));
-        // A budget for each try: what a neighbour's failure makes us do again must not lead to another answer.
-        const preparation = { ...common, budget: createBudget() };
-        const changed = refusals.noting(() => changeToken(preparation, current, after, patch));
-        refusing(() => refuseTooLarge(current, changed.token));
-        return { ...changed, current, transform, present: createPresent(options, () => preparation.budget, act) };
-      };
-      const applied = async (tx: TenantTx): Promise<TokenBody> => {
-        const locked = await opener.lock(tx, id, act.atMs);
-        const { current, token, isToBeClaimed, transform, present } = beforeWriting(() => apply(known(locked)));
-        const match = isToBeClaimed && !isStranger(principal) ? await matchOf(tx, act, token) : undefined;
-        // Changed meanwhile, so that it goes elsewhere than what was asked for: one of the few that privacy stands for.
-        if (token.row.group_id !== admitted) await letIn(tx, [combinationOf(token)], isStranger(principal));
-        // Of both: that the addressed one led there tells the caller something about it.
-        if (match) await recordTouched(tx, act, 'token_matched', [match, current]);
-        else await writeChange(tx, act, current, token, 'token_updated');
-        const answer = match
-          ? presentMatch(principal, present, match, act.atMs)
-          : present.body(token, transform, act.atMs);
-        await act.keepAnswer?.(tx, answer, shownIn([answer]));
-        return answer;
-      };
-      try {
-        const { token } = apply(seen);
-        if (token.row.group_id !== seen.row.group_id) await combinations.admit(principal, act, [token]);
-        admitted = token.row.group_id;
-        return await change(principal, id, applied);
-      } catch (error) {
-        throw await refusals.logged([seen], error);
-      }
-    },
-
-    async delete(principal, act, id) {
-      const allow = (token: OpenRow) => {
-        granted(decide(principal, 'token:delete', subjectOf(token)));
-        return token;
-      };
-      allow(known(await opener.find(principal.tenantId, id, act)));
-      await change(principal, id, async (tx) => {
-        const locked = await opener.lock(tx, id, act.atMs);
-        const token = beforeWriting(() => allow(known(locked)));
-        await removeTokens(tx, act, [token], 'token_deleted');
-      });
+    async listFollowing(principal, auditContext, wanted, asked) {
+      const limit = asked.size ?? PAGE_SIZE_DEFAULT;
+      const scope = scopeOf(principal, wanted);
+      const position = asked.start === undefined ? undefined : cursors.open(scope, asked.start);
+      const after = position && { createdAtMs: position.atMs, tie: position.id };
+      const range = { by: 'position', after, limit } as const;
+      const found = await vault.list(principal, auditContext, { ...wanted, includesChildren: true }, range);
+      const next = found.next && cursors.seal(scope, { atMs: found.next.createdAtMs, id: found.next.tie });
+      return listOf(cursorPage(limit, next), found);
     },
   };
-
-  /** The other token that stands for the fingerprint this one is about to get; undefined when it stands for itself. */
-  async function matchOf(tx: TenantTx, act: Act, token: OpenRow): Promise<OpenRow | undefined> {
-    const { id } = token.row;
-    const claim = claimOf(token, id, act.atMs);
-    const lock = (held: string) => opener.lock(tx, held, act.atMs);
-    const holder = claim && (await holderOf(tx, token, claim, lock));
-    return holder === undefined || holder === id ? undefined : lock(holder);
-  }
 }
 
-/**
- * What every change needs: the tenant's keys and wishes, and a bound on what expressions may cost. Both are remembered as a
- * rule, so as a rule nothing is waited for.
- */
-export function prepareFor(options: TokensOptions, principal: Principal, act: Act): Preparation | Promise<Preparation> {
-  const { tenantId } = principal;
-  const { expressions, fingerprints } = options;
-  const build = (keys: TenantKeys, settings: TokenSettings): Preparation => ({
-    tenantId,
-    act,
-    keys,
-    settings,
-    expressions,
-    fingerprints,
-    isStranger: isStranger(principal),
-    mayCompare: (containers) => decideAll(principal, 'token:read', { id: '', containers }) === 'reveal',
-    budget: createBudget(),
-  });
-  const keys = options.opener.keysOf(tenantId);
-  const settings = options.settingsOf(tenantId);
-  if (!(keys instanceof Promise) && !(settings instanceof Promise)) return build(keys, settings);
-  return Promise.all([keys, settings]).then(([known, wishes]) => build(known, wishes));
+function listOf<Pagination extends object>(pagination: Pagination, { tokens }: TokenPage): List<Pagination> {
+  if (typeof tokens !== 'function') return { pagination, data: tokens };
+  // The items are the tokens that the vault hands to `write`.
+  return new PiecewiseList(pagination, tokens);
 }
 
-function refuseFaults(faults: FieldErrors): void {
-  if (Object.keys(faults).length > 0) throw validationFailed(faults);
-}
-
-function atOnce(work: () => void): void {
-  work();
+function scopeOf({ tenantId }: Principal, wanted: AskedTokens): CursorScope {
+  if (wanted.by === 'query') return { list: 'tokens-search', tenantId, filters: [wanted.query] };
+  const { ids = [], types = [], containers = [], metadata = [], fingerprint = '' } = wanted.filters;
+  // The same filters in another order are the same filters.
+  const parts = [ids, types, containers, metadata.map((pair) => JSON.stringify(pair))].map((part) => [...part].sort());
+  return { list: 'tokens', tenantId, filters: [...parts.map((part) => JSON.stringify(part)), fingerprint] };
 }
 
 /** Runs a reader that reports faults, and turns them into one 400. */
-export function checked<T>(read: (errors: FieldErrors) => T | undefined): T {
+function checked<T>(read: (errors: FieldErrors) => T | undefined): T {
   const errors: FieldErrors = {};
   const value = read(errors);
   if (value === undefined || Object.keys(errors).length > 0) throw validationFailed(errors);

@@ -4,8 +4,8 @@ import { createChance } from '../../testing/crash/rounds.js';
 import type { Answer } from '../../testing/http-client.js';
 import type { TestApp } from '../../testing/test-app.js';
 import { rootKeyOf, startTestApp } from '../../testing/test-app.js';
-import { sweepCvcs, sweepExpiredTokens } from './index.js';
-import { cardNumber, openVault, pathOf, tally, times, type Vault, vaultOf } from './vault-fixture.js';
+import { sweepCvcs, sweepExpiredTokens } from '../../vault/expiry/sweep.js';
+import { cardNumber, openVault, pathOf, type TestVault, tally, times, vaultOf } from './vault-fixture.js';
 
 const WRITERS = 16;
 const TURNS = 25;
@@ -39,8 +39,8 @@ const BROKEN = `
   WHERE counted <> made`;
 
 describe('a storm of everything at once over few tokens, in two processes and two tenants', () => {
-  let one: Vault;
-  let two: Vault;
+  let one: TestVault;
+  let two: TestVault;
   let beside: TestApp;
   before(async () => {
     one = await openVault();

@@ -1,12 +1,13 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
+import { HOUR_MS } from '../../jobs/job-record.js';
 import type { Answer } from '../../testing/http-client.js';
-import { HOUR_MS, openVault, tally, times, type Vault, vaultOf, writesNothing } from './vault-fixture.js';
+import { openVault, type TestVault, tally, times, vaultOf, writesNothing } from './vault-fixture.js';
 
 /** A change that runs twice was in a batch that somebody else had undone: the neighbour paid for another's refusal. */
 describe('a change that is refused, beside the changes of a neighbour', () => {
-  let vault: Vault;
-  let neighbour: Vault;
+  let vault: TestVault;
+  let neighbour: TestVault;
   before(async () => {
     // One lane, so that all changes meet.
     vault = await openVault({ STRONGROOM_DATABASE_WRITE_CONNECTIONS_MAX: '1' });

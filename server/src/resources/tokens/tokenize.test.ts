@@ -7,14 +7,14 @@ import {
   openVault,
   pathOf,
   rule,
+  type TestVault,
   tally,
   times,
-  type Vault,
   writesNothing,
 } from './vault-fixture.js';
 
 describe('POST /tokenize', () => {
-  let vault: Vault;
+  let vault: TestVault;
   before(async () => {
     vault = await openVault();
   });

@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { sweepExpiredTokens } from './index.js';
-import { cardNumber, openVault, pathOf, times, type Vault, vaultOf } from './vault-fixture.js';
+import { sweepExpiredTokens } from '../../vault/expiry/sweep.js';
+import { cardNumber, openVault, pathOf, type TestVault, times, vaultOf } from './vault-fixture.js';
 
 const NEARLY_JUNE_MS = Date.UTC(2030, 4, 31, 23, 59, 0);
 
 describe('usage of tokens', () => {
-  let root: Vault;
-  let vault: Vault;
+  let root: TestVault;
+  let vault: TestVault;
   before(async () => {
     root = await openVault({}, NEARLY_JUNE_MS - 86_400_000);
   });

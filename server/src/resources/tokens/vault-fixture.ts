@@ -7,12 +7,11 @@ import { createFakeClock } from '../../testing/fake-clock.js';
 import type { Answer, CallOptions } from '../../testing/http-client.js';
 import type { TestApp, TestTenant } from '../../testing/test-app.js';
 import { startTestApp } from '../../testing/test-app.js';
-import type { SweepOptions } from './index.js';
-import { createOpener } from './index.js';
+import type { SweepOptions } from '../../vault/expiry/sweep.js';
+import { createOpener } from '../../vault/open/open.js';
 
 export const NOON_MS = Date.UTC(2030, 4, 14, 12);
-export const HOUR_MS = 3_600_000;
-export const PERMISSIONS = ['token:create', 'token:read', 'token:search', 'token:update', 'token:delete'];
+export const VAULT_PERMISSIONS = ['token:create', 'token:read', 'token:search', 'token:update', 'token:delete'];
 export const CARD = { number: '4242424242424242', expiration_month: 12, expiration_year: 2031, cvc: '123' };
 export const MASKED_CARD = { number: 'XXXXXXXXXXXX4242', expiration_month: 12, expiration_year: 2031 };
 
@@ -33,7 +32,7 @@ export const SAMPLES = {
 } as const;
 
 /** A rule on a container; on the root unless told. */
-export function rule(transform: Transform, container = '/', permissions = PERMISSIONS, priority = 1): RuleDraft {
+export function rule(transform: Transform, container = '/', permissions = VAULT_PERMISSIONS, priority = 1): RuleDraft {
   return { priority, container, transform, permissions };
 }
 
@@ -56,7 +55,7 @@ export interface LogEntry {
   readonly actor_id: string | null;
 }
 
-export interface Vault {
+export interface TestVault {
   readonly app: TestApp;
   readonly clock: FakeClock;
   readonly tenant: TestTenant;
@@ -80,18 +79,19 @@ export function pathOf(id: string): string {
 }
 
 /** The product with a clock turned by hand, one tenant, and a key that sees everything. */
-export async function openVault(env: Readonly<Record<string, string>> = {}, startMs = NOON_MS): Promise<Vault> {
+export async function openVault(env: Readonly<Record<string, string>> = {}, startMs = NOON_MS): Promise<TestVault> {
   const clock = createFakeClock(startMs);
   return vaultOf(await startTestApp({ clock, env }), clock);
 }
 
 /** A further tenant in a running app. */
-export async function vaultOf(app: TestApp, clock: FakeClock): Promise<Vault> {
+export async function vaultOf(app: TestApp, clock: FakeClock): Promise<TestVault> {
   const tenant = await app.makeTenant();
-  const keyWith: Vault['keyWith'] = (rules, permissions = []) => app.makeKey(tenant.id, 'private', permissions, rules);
+  const keyWith: TestVault['keyWith'] = (rules, permissions = []) =>
+    app.makeKey(tenant.id, 'private', permissions, rules);
   const key = await keyWith([rule('reveal')]);
   const opener = createOpener({ database: app.database, keyring: app.keyStore.keyring, onIntegrityFault: () => {} });
-  const send: Vault['send'] = (method, path, body, options) =>
+  const send: TestVault['send'] = (method, path, body, options) =>
     app.call(method, path, { key, ...(body !== undefined && { body }), ...options });
   const report = async () =>
     (await app.call('GET', '/tenants/self/reports/usage', { key: tenant.key })).json.token_report;

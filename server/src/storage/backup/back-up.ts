@@ -6,7 +6,7 @@ import { pendingMigrations } from '../migrate.js';
 import { readMigrations } from '../migrations.js';
 import { refuseDistributed } from '../refuse-distributed.js';
 import { holdSchema } from '../schema-lock.js';
-import { openEmptyFolder, releaseFolder, removeFiles, writeManifest, writeTable } from './backup-folder.js';
+import { openEmptyFolder, releaseFolder, removeFiles, writeBackupManifest, writeTable } from './backup-folder.js';
 import type { StoredTable } from './catalogue.js';
 import {
   findRootKeyId,
@@ -16,13 +16,13 @@ import {
   listTables,
   refuseHiddenRows,
 } from './catalogue.js';
-import type { Manifest, TableRecord } from './manifest.js';
+import type { BackedUpTable, BackupManifest } from './manifest.js';
 import { columnsOf } from './manifest.js';
 import { asOwner, LOCAL_SETTINGS } from './owner-connection.js';
 import { COUNT_SETTINGS, countEveryRow, refuseFewerRows } from './row-count.js';
 import type { SealManifest } from './seal.js';
 import type { Watch } from './watch.js';
-import { createTally } from './watch.js';
+import { createRowCounter } from './watch.js';
 
 export interface BackUpOptions extends Watch {
   readonly owner: ConnectionTarget;
@@ -33,12 +33,12 @@ export interface BackUpOptions extends Watch {
 }
 
 /** Writes every table as it is at one moment, while others go on writing. Gives what is in the folder then. */
-export async function backUp(options: BackUpOptions): Promise<Manifest> {
+export async function backUp(options: BackUpOptions): Promise<BackupManifest> {
   const { folder } = options;
   await openEmptyFolder(folder);
   try {
     const { manifest, seal } = await asOwner(options.owner, (client) => copyAll(client, options));
-    await writeManifest(folder, manifest, seal);
+    await writeBackupManifest(folder, manifest, seal);
     await releaseFolder(folder);
     return manifest;
   } catch (error) {
@@ -48,7 +48,7 @@ export async function backUp(options: BackUpOptions): Promise<Manifest> {
 }
 
 interface Copied {
-  readonly manifest: Manifest;
+  readonly manifest: BackupManifest;
   readonly seal: (text: string) => string;
 }
 
@@ -78,8 +78,8 @@ async function copyAll(client: pg.Client, options: BackUpOptions): Promise<Copie
   const [rootKeyId, logMonths] = [await findRootKeyId(client), await listLogMonths(client)];
   const seal = options.sealManifest(rootKeyId);
   const rowsExpected = tables.reduce((sum, table) => sum + table.rowsExpected, 0);
-  const records: TableRecord[] = [];
-  const tally = createTally(options, rowsExpected);
+  const records: BackedUpTable[] = [];
+  const tally = createRowCounter(options, rowsExpected);
   await client.query(COUNT_SETTINGS);
   for (const table of tables) records.push(await copyTable(client, options.folder, table, tally));
   await client.query('COMMIT');
@@ -104,11 +104,11 @@ async function copyTable(
   folder: string,
   table: StoredTable,
   onRows: (rows: number) => void,
-): Promise<TableRecord> {
+): Promise<BackedUpTable> {
   const counted = await countEveryRow(client, table.name);
   // As a query, because a table in parts and one behind row-level security cannot be copied by its name.
   const copied = client.query(copyTo(`COPY (SELECT ${columnsOf(table)} FROM "${table.name}") TO STDOUT`));
-  // Until somebody reads it, the end of the connection would be an error of nobody's, and the end of the process.
+  // Until it is read, a broken connection would be an unhandled error that ends the process.
   copied.on('error', () => {});
   const record = await writeTable(folder, table, copied, onRows);
   // The server tells its own count behind the last row; the next answer comes after that.

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { after, afterEach, before, beforeEach, describe, it } from 'node:test';
 import { EXIT, ExitError } from '../../kernel/exit.js';
 import { ANY_SEAL } from '../../testing/any-seal.js';
-import type { Settings } from '../../testing/command-runner.js';
+import type { CommandSettings } from '../../testing/command-runner.js';
 import { ending, launch, runCommand, succeed, urlOf } from '../../testing/command-runner.js';
 import type { EmptyDatabase } from '../../testing/empty-database.js';
 import { createEmptyDatabase, describeSchema } from '../../testing/empty-database.js';
@@ -32,8 +32,8 @@ describe('a backup that goes wrong, and a restore that does', () => {
   let scratch: Awaited<ReturnType<typeof makeScratch>>;
   let path: (name: string) => string;
   let empty: EmptyDatabase;
-  let source: Settings;
-  let target: Settings;
+  let source: CommandSettings;
+  let target: CommandSettings;
   before(async () => {
     app = await startTestApp();
     scratch = await makeScratch();
@@ -59,7 +59,7 @@ describe('a backup that goes wrong, and a restore that does', () => {
   });
   afterEach(() => empty.drop());
 
-  function settingsOf(service: string, owner: string, rootKey: string): Settings {
+  function settingsOf(service: string, owner: string, rootKey: string): CommandSettings {
     return {
       STRONGROOM_DATABASE_URL: service,
       STRONGROOM_MIGRATION_DATABASE_URL: owner,

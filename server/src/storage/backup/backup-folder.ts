@@ -8,11 +8,11 @@ import { createGunzip, createGzip, constants as zlib } from 'node:zlib';
 import { validationFailed } from '../../kernel/errors.js';
 import { EXIT, ExitError } from '../../kernel/exit.js';
 import { makeFolders } from '../make-folders.js';
-import type { Manifest, TableRecord } from './manifest.js';
+import type { BackedUpTable, BackupManifest } from './manifest.js';
 import { damaged, fileNameOf, manifestText, parseManifest } from './manifest.js';
 import type { CheckSeal } from './seal.js';
 
-export const MANIFEST_NAME = 'manifest.json';
+export const BACKUP_MANIFEST_NAME = 'manifest.json';
 /** In the form of `sha256sum`, so that a backup can be checked without this program. */
 export const SUMS_NAME = 'SHA256SUMS';
 export const SEAL_NAME = 'manifest.seal';
@@ -21,12 +21,13 @@ const OWNER_ONLY_FOLDER = 0o700;
 const MANIFEST_BYTES_MAX = 1_048_576;
 const SEAL_BYTES_MAX = 1_024;
 const LINE_FEED = 10;
-/** There while a backup is being written: whoever made it has the folder. */
+/** Exists while a backup is being written: the process that made it owns the folder. */
 const CLAIM_NAME = 'backup.unfinished';
 
 /**
- * Makes the folder, or takes an empty one, for this backup alone: of two at the same moment one would otherwise write over
- * the other's files, or remove them, while that one says that it is whole. Whatever else is there is left alone and refused.
+ * Makes the folder, or takes an empty one, for this backup alone: otherwise, of two at the same moment, one could
+ * overwrite or remove the other's files while that one reports a complete backup. Whatever else is there is left alone
+ * and refused.
  */
 export async function openEmptyFolder(folder: string): Promise<void> {
   const inUse = validationFailed({ to: ['must be an empty folder, or a new one'] });
@@ -63,10 +64,10 @@ export async function removeFiles(folder: string): Promise<void> {
 /** Writes what the server sends of one table; a row is a line. */
 export async function writeTable(
   folder: string,
-  table: Pick<TableRecord, 'name' | 'columns'>,
+  table: Pick<BackedUpTable, 'name' | 'columns'>,
   source: Readable,
   onRows: (rows: number) => void,
-): Promise<TableRecord> {
+): Promise<BackedUpTable> {
   let rows = 0;
   const counted = seeing((chunk) => {
     const more = linesIn(chunk);
@@ -82,15 +83,19 @@ export async function writeTable(
 }
 
 /** The manifest is the last file to get its name: without it the rest is no backup. */
-export async function writeManifest(folder: string, manifest: Manifest, seal: (text: string) => string): Promise<void> {
+export async function writeBackupManifest(
+  folder: string,
+  manifest: BackupManifest,
+  seal: (text: string) => string,
+): Promise<void> {
   const text = manifestText(manifest);
   const sums = [
     ...manifest.tables.map((table) => `${table.sha256}  ${fileNameOf(table)}\n`),
-    `${createHash('sha256').update(text).digest('hex')}  ${MANIFEST_NAME}\n`,
+    `${createHash('sha256').update(text).digest('hex')}  ${BACKUP_MANIFEST_NAME}\n`,
   ].join('');
   await writeFileWhole(join(folder, SUMS_NAME), (sink) => sink([Buffer.from(sums)]));
   await writeFileWhole(join(folder, SEAL_NAME), (sink) => sink([Buffer.from(seal(text))]));
-  await writeFileWhole(join(folder, MANIFEST_NAME), (sink) => sink([Buffer.from(text)]));
+  await writeFileWhole(join(folder, BACKUP_MANIFEST_NAME), (sink) => sink([Buffer.from(text)]));
   await syncFolder(dirname(folder));
 }
 
@@ -99,10 +104,10 @@ export async function checkFolder(
   folder: string,
   checkSeal: CheckSeal,
   onBytes: (done: number, total: number) => void,
-): Promise<Manifest> {
+): Promise<BackupManifest> {
   const manifest = await readManifest(folder, checkSeal);
   const total = manifest.tables.reduce((sum, { bytes }) => sum + bytes, 0);
-  const expected = [MANIFEST_NAME, SUMS_NAME, ...manifest.tables.map(fileNameOf)];
+  const expected = [BACKUP_MANIFEST_NAME, SUMS_NAME, ...manifest.tables.map(fileNameOf)];
   const present = new Set(await readdir(folder));
   const missing = expected.filter((name) => !present.has(name));
   if (missing.length > 0) throw damaged(`${missing.join(', ')} is missing`);
@@ -133,7 +138,7 @@ export async function checkFolder(
 /** Sends the rows of a table to `sink`, and proves once more that they are the ones that were checked. */
 export async function readTable(
   folder: string,
-  table: TableRecord,
+  table: BackedUpTable,
   sink: NodeJS.WritableStream,
   onRows: (rows: number) => void,
 ): Promise<void> {
@@ -150,19 +155,23 @@ export async function readTable(
   if (hash.digest('hex') !== table.sha256) throw damaged(`${fileNameOf(table)} was altered while it was read`);
 }
 
-/** Nothing of it is believed before its seal: who can write here could also have written the sums. */
-async function readManifest(folder: string, checkSeal: CheckSeal): Promise<Manifest> {
+/**
+ * Nothing in it is trusted before its seal was checked: an attacker who can write here could also have written the
+ * checksums.
+ */
+async function readManifest(folder: string, checkSeal: CheckSeal): Promise<BackupManifest> {
   try {
-    const path = join(folder, MANIFEST_NAME);
+    const path = join(folder, BACKUP_MANIFEST_NAME);
     if ((await stat(path)).size > MANIFEST_BYTES_MAX) throw damaged();
     const text = await readFile(path, 'utf8');
     const sums = await readFile(join(folder, SUMS_NAME), 'utf8');
     const sum = createHash('sha256').update(text).digest('hex');
-    if (!sums.split('\n').includes(`${sum}  ${MANIFEST_NAME}`)) throw damaged(`${MANIFEST_NAME} was altered`);
+    if (!sums.split('\n').includes(`${sum}  ${BACKUP_MANIFEST_NAME}`))
+      throw damaged(`${BACKUP_MANIFEST_NAME} was altered`);
     checkSeal(text, await readSeal(folder));
     return parseManifest(text);
   } catch (error) {
-    if (codeOf(error) === 'ENOENT') throw damaged(`${MANIFEST_NAME} or ${SUMS_NAME} is missing from ${folder}`);
+    if (codeOf(error) === 'ENOENT') throw damaged(`${BACKUP_MANIFEST_NAME} or ${SUMS_NAME} is missing from ${folder}`);
     throw fileFault(folder, error);
   }
 }
@@ -249,7 +258,7 @@ function impossiblePlace(folder: string, cause: unknown): Error {
 
 /** A fault of the file system as a sentence; everything else as it is. */
 function fileFault(path: string, error: unknown): unknown {
-  // A connection that breaks fails in a system call too, and is somebody else's to tell.
+  // A broken connection fails in a system call too; the caller reports it.
   if (!(error instanceof Error) || !('syscall' in error) || /^E(CONN|PIPE|TIMEDOUT)/.test(String(codeOf(error)))) {
     return error;
   }

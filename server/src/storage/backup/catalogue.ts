@@ -1,6 +1,6 @@
 import type pg from 'pg';
 import { EXIT, ExitError } from '../../kernel/exit.js';
-import type { Manifest } from './manifest.js';
+import type { BackupManifest } from './manifest.js';
 
 export interface StoredTable {
   readonly name: string;
@@ -52,12 +52,12 @@ export async function listTables(client: pg.ClientBase): Promise<StoredTable[]> 
 const LIST_MIGRATIONS = 'SELECT version, name, checksum FROM schema_migrations ORDER BY version LIMIT 10000';
 
 /** None for a database that has no schema of ours. */
-export async function listMigrations(client: pg.ClientBase): Promise<Manifest['migrations']> {
+export async function listMigrations(client: pg.ClientBase): Promise<BackupManifest['migrations']> {
   const found = await client.query<{ is_there: boolean }>(
     `SELECT to_regclass('public.${NOT_COPIED}') IS NOT NULL AS is_there`,
   );
   if (!found.rows[0]?.is_there) return [];
-  return (await client.query<Manifest['migrations'][number]>(LIST_MIGRATIONS)).rows;
+  return (await client.query<BackupManifest['migrations'][number]>(LIST_MIGRATIONS)).rows;
 }
 
 const LIST_LOG_MONTHS = `

@@ -14,7 +14,7 @@ import { makeScratch } from '../../testing/transfer.js';
 import type { ConnectionTarget } from '../connection.js';
 import { migrate } from '../migrate.js';
 import { backUp } from './back-up.js';
-import type { Manifest } from './manifest.js';
+import type { BackupManifest } from './manifest.js';
 
 const LOGIN = 'strongroom';
 /** Enough that the server would rather look into an index than at every row. */
@@ -71,7 +71,7 @@ describe('a backup by an owner from whom a policy hides rows', () => {
     return named.ownerTarget.database;
   }
 
-  async function run(): Promise<{ folder: string; manifest: Promise<Manifest> }> {
+  async function run(): Promise<{ folder: string; manifest: Promise<BackupManifest> }> {
     folders += 1;
     const folder = join(scratch.path, String(folders));
     const manifest = backUp({

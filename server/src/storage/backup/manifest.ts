@@ -4,7 +4,7 @@ import type { Migration } from '../migrations.js';
 export const FORMAT = 'strongroom-backup';
 export const FORMAT_VERSION = 1;
 
-export interface TableRecord {
+export interface BackedUpTable {
   readonly name: string;
   readonly columns: readonly string[];
   readonly rows: number;
@@ -13,7 +13,7 @@ export interface TableRecord {
 }
 
 /** What belongs to a backup, in the order in which it can be loaded. It is written last: a folder that has one is whole. */
-export interface Manifest {
+export interface BackupManifest {
   readonly productVersion: string;
   readonly createdAt: string;
   /** Of the key without which nothing in here opens; undefined for a database that was never started on. */
@@ -23,7 +23,7 @@ export interface Manifest {
   readonly migrations: readonly Pick<Migration, 'version' | 'name' | 'checksum'>[];
   /** Months of the log that have a table, such as `2030_01`. */
   readonly logMonths: readonly string[];
-  readonly tables: readonly TableRecord[];
+  readonly tables: readonly BackedUpTable[];
 }
 
 /** Names go into statements and into paths, so nothing but these is one. */
@@ -32,20 +32,20 @@ const NAME = /^[a-z_][a-z0-9_]{0,62}$/;
 const MONTH = /^(?!0000)\d{4}_(0[1-9]|1[0-2])$/;
 const SHA256 = /^[0-9a-f]{64}$/;
 
-export function fileNameOf({ name }: Pick<TableRecord, 'name'>): string {
+export function fileNameOf({ name }: Pick<BackedUpTable, 'name'>): string {
   return `${name}.copy.gz`;
 }
 
 /** As a statement names them. */
-export function columnsOf({ columns }: Pick<TableRecord, 'columns'>): string {
+export function columnsOf({ columns }: Pick<BackedUpTable, 'columns'>): string {
   return columns.map((name) => `"${name}"`).join(', ');
 }
 
-export function rowsIn({ tables }: Pick<Manifest, 'tables'>): number {
+export function rowsIn({ tables }: Pick<BackupManifest, 'tables'>): number {
   return tables.reduce((sum, { rows }) => sum + rows, 0);
 }
 
-export function manifestText(manifest: Manifest): string {
+export function manifestText(manifest: BackupManifest): string {
   const { productVersion, createdAt, rootKeyId, isRootKeyChanging, migrations, logMonths, tables } = manifest;
   const body = {
     format: FORMAT,
@@ -62,7 +62,7 @@ export function manifestText(manifest: Manifest): string {
 }
 
 /** Reads it as if a stranger had written it. */
-export function parseManifest(text: string): Manifest {
+export function parseManifest(text: string): BackupManifest {
   const body = objectOf(parseJson(text));
   if (body.format !== FORMAT) throw damaged();
   if (body.version !== FORMAT_VERSION) {
@@ -84,7 +84,7 @@ export function parseManifest(text: string): Manifest {
 }
 
 /** A backup of a newer release, or of one whose migrations were edited, cannot be made to fit. */
-export function refuseForeignSchema({ migrations }: Manifest, shipped: readonly Migration[]): void {
+export function refuseForeignSchema({ migrations }: BackupManifest, shipped: readonly Migration[]): void {
   for (const { version, checksum } of migrations) {
     const known = shipped[version - 1];
     if (known === undefined) {
@@ -106,13 +106,13 @@ export function damaged(what = 'its manifest is not as a backup writes it'): Exi
   return new ExitError(EXIT.failure, `The backup is damaged or incomplete: ${what}. Nothing was changed.`);
 }
 
-function readMigration(value: unknown, index: number): Manifest['migrations'][number] {
+function readMigration(value: unknown, index: number): BackupManifest['migrations'][number] {
   const { version, name, checksum } = objectOf(value);
   if (version !== index + 1) throw damaged();
   return { version, name: textOf(name, NAME), checksum: textOf(checksum, SHA256) };
 }
 
-function readTable(value: unknown): TableRecord {
+function readTable(value: unknown): BackedUpTable {
   const { name, columns, rows, bytes, sha256, file } = objectOf(value);
   const table = {
     name: textOf(name, NAME),

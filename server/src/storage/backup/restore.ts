@@ -8,19 +8,19 @@ import { readMigrations } from '../migrations.js';
 import { refuseDistributed } from '../refuse-distributed.js';
 import { checkFolder, readTable } from './backup-folder.js';
 import { countRows, findTableWithRows, listMigrations, listTables } from './catalogue.js';
-import type { Manifest, TableRecord } from './manifest.js';
+import type { BackedUpTable, BackupManifest } from './manifest.js';
 import { columnsOf, damaged, refuseForeignSchema, rowsIn } from './manifest.js';
 import { asOwner, LOCAL_SETTINGS } from './owner-connection.js';
 import type { CheckSeal } from './seal.js';
 import type { Watch } from './watch.js';
-import { createTally } from './watch.js';
+import { createRowCounter } from './watch.js';
 
 /** Looks at the whole folder, and at nothing else. Throws unless it can be restored by this release. */
 export async function checkBackup(
   folder: string,
   checkSeal: CheckSeal,
   onProgress: (bytes: number, total: number) => void,
-): Promise<Manifest> {
+): Promise<BackupManifest> {
   const manifest = await checkFolder(folder, checkSeal, onProgress);
   refuseForeignSchema(manifest, await readMigrations());
   return manifest;
@@ -30,7 +30,7 @@ export interface RestoreOptions extends Watch {
   readonly migration: MigrateOptions;
   readonly folder: string;
   /** As `checkBackup` gave it. */
-  readonly manifest: Manifest;
+  readonly manifest: BackupManifest;
 }
 
 /** Fills a database that holds nothing, in one transaction. Gives the names of migrations newer than the backup. */
@@ -55,7 +55,7 @@ export async function restore(options: RestoreOptions): Promise<string[]> {
 }
 
 /** A first look that holds up nobody, in case the address is that of a database in use. */
-async function refuseUsedDatabase(client: pg.Client, manifest: Manifest): Promise<void> {
+async function refuseUsedDatabase(client: pg.Client, manifest: BackupManifest): Promise<void> {
   await refuseDistributed(client);
   const applied = await listMigrations(client);
   if (applied.length === 0) return;
@@ -86,13 +86,16 @@ async function loadAll(client: pg.Client, options: RestoreOptions): Promise<void
       month,
     ]);
   }
-  const tally = createTally(options, rowsIn(manifest));
+  const tally = createRowCounter(options, rowsIn(manifest));
   for (const table of manifest.tables) await loadTable(client, folder, table, tally);
   for (const name of forced) await client.query(`ALTER TABLE "${name}" FORCE ROW LEVEL SECURITY`);
   await commit(client);
 }
 
-/** Silence in the middle of it means nobody knows, and then nobody may say that nothing was kept. */
+/**
+ * If the connection breaks inside the COMMIT the outcome is unknown, and the message must not say that nothing was
+ * kept.
+ */
 async function commit(client: pg.Client): Promise<void> {
   try {
     await client.query('COMMIT');
@@ -109,7 +112,7 @@ async function commit(client: pg.Client): Promise<void> {
 async function loadTable(
   client: pg.Client,
   folder: string,
-  table: TableRecord,
+  table: BackedUpTable,
   onRows: (rows: number) => void,
 ): Promise<void> {
   const sink = client.query(copyFrom(`COPY "${table.name}" (${columnsOf(table)}) FROM STDIN`));
@@ -133,7 +136,10 @@ async function refuseRows(client: pg.Client): Promise<void> {
   );
 }
 
-function refuseOtherTables(manifest: Manifest, tables: readonly { name: string; columns: readonly string[] }[]): void {
+function refuseOtherTables(
+  manifest: BackupManifest,
+  tables: readonly { name: string; columns: readonly string[] }[],
+): void {
   const shape = (list: typeof tables): string =>
     list
       .map(({ name, columns }) => `${name}(${[...columns].sort().join()})`)
@@ -142,7 +148,7 @@ function refuseOtherTables(manifest: Manifest, tables: readonly { name: string; 
   if (shape(manifest.tables) !== shape(tables)) throw damaged('its tables are not those of its schema');
 }
 
-function otherSchema(version: number, manifest: Manifest): ExitError {
+function otherSchema(version: number, manifest: BackupManifest): ExitError {
   return new ExitError(
     EXIT.configuration,
     `The database has schema ${version}, the backup ${manifest.migrations.length}. Restore into a database without a schema: it is migrated on the way. Nothing was changed.`,

@@ -1,6 +1,7 @@
 /**
- * The manifest holds the sums of every file, so whoever could write a manifest could write everything. Sums alone show what
- * was damaged; a seal shows what was changed by somebody without the keys. Both come from outside: this room knows no keys.
+ * The manifest holds the sums of every file, so somebody who can write a manifest can change everything. Checksums
+ * alone detect damage; a seal detects changes by somebody without the keys. Both come from outside: this room knows no
+ * keys.
  */
 
 /** Asked before anything is copied, so that a key which is missing is told at once. Gives what seals the text. */

@@ -1,4 +1,4 @@
-/** Whoever looks on while rows are copied, in either direction. */
+/** Observes the copying of rows, in either direction. */
 export interface Watch {
   /** Rows so far, and how many there are, or about how many. */
   readonly onProgress: (rows: number, total: number) => void;
@@ -11,7 +11,7 @@ export class Stopped extends Error {
 }
 
 /** Counts rows as they pass, and ends the copy where that is asked for. */
-export function createTally({ onProgress, shouldStop }: Watch, total: number): (more: number) => void {
+export function createRowCounter({ onProgress, shouldStop }: Watch, total: number): (more: number) => void {
   let rows = 0;
   return (more) => {
     if (shouldStop()) throw new Stopped();

@@ -26,9 +26,9 @@ function ourselves(uid: number, gid: number): Account {
 }
 
 /**
- * The account that owns the folder comes first, so that root leaves an ordinary user's folder usable by that user.
- * A user namespace comes last: there the server is root without a privilege, which enters a home that is closed to
- * others, but owns more than it should.
+ * The account that owns the folder comes first, so that root leaves an ordinary user's folder usable by that user. A
+ * user namespace comes last: there the server is root without privileges, which can enter a home closed to others, but
+ * can read more files than it should.
  */
 async function accountsOfRoot(folder: DataFolder): Promise<Account[]> {
   const passwd = await readPasswd();

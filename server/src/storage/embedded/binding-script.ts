@@ -1,11 +1,11 @@
 /**
  * POSIX sh: becomes the program, after leaving a watcher behind that reads the pipe on descriptor 3. The other end is
- * held by the starting process alone. A line there means that the program has been waited for; the bare end of the
- * pipe means that the starting process is gone, even by SIGKILL, and the program is asked to stop: SIGINT is a fast
- * shutdown to PostgreSQL. A server that has not stopped after twenty seconds gets SIGQUIT, its immediate shutdown.
+ * held by the starting process alone. A line there means that the program has been waited for; the bare end of the pipe
+ * means that the starting process is gone, even by SIGKILL, and the program is asked to stop: SIGINT is a fast shutdown
+ * to PostgreSQL. A server that has not stopped after twenty seconds gets SIGQUIT, its immediate shutdown.
  *
- * The watcher is nobody's child: PostgreSQL takes the death of a child that it does not know for a crash. Because
- * the shell turns into the program, `$$` is the program's process id, and its exit status needs no passing on.
+ * The watcher is not a child of the program: PostgreSQL takes the death of a child that it does not know for a crash.
+ * Because the shell turns into the program, `$$` is the program's process id, and its exit status needs no passing on.
  */
 export const BINDING_SCRIPT = `
 pid_file=$1

@@ -55,14 +55,19 @@ export async function spawnBound(account: Account, program: Program, stdin?: str
   return { process: child, pid: child.pid, ended };
 }
 
-export interface Outcome {
+export interface ChildOutcome {
   readonly isSuccess: boolean;
   readonly stdout: string;
   readonly stderr: string;
 }
 
 /** Runs a program to its end, or to the end of the time it is given. */
-export async function runBound(account: Account, program: Program, limitMs: number, stdin?: string): Promise<Outcome> {
+export async function runBound(
+  account: Account,
+  program: Program,
+  limitMs: number,
+  stdin?: string,
+): Promise<ChildOutcome> {
   const child = await spawnBound(account, program, stdin);
   const { stdout, stderr } = child.process;
   assert(stdout && stderr, 'a bound child writes into pipes');

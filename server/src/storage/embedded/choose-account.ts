@@ -1,13 +1,15 @@
 import { EXIT, ExitError } from '../../kernel/exit.js';
 import { type Account, accountsToTry } from './account.js';
 import type { Binaries } from './binaries.js';
-import { type Outcome, type Program, runBound } from './bound-child.js';
+import { type ChildOutcome, type Program, runBound } from './bound-child.js';
 import type { DataFolder } from './data-folder.js';
-import { letIn } from './ownership.js';
+import { letAccountThrough } from './ownership.js';
 
 const PROBE_LIMIT_MS = 10_000;
 
-/** Enters the folders that are named, then shows the server's version: the kernel's answer, not a reading of modes. */
+/**
+ * Enters the given folders, then prints the server's version: this asks the kernel instead of interpreting file modes.
+ */
 const PROBE_SCRIPT = 'server=$1; shift; for folder; do cd -- "$folder" || exit 1; done; exec "$server" --version';
 
 export interface ChosenAccount extends Account {
@@ -39,9 +41,9 @@ export async function chooseAccount(
   );
 }
 
-async function probe(folder: DataFolder, account: Account, program: Program): Promise<Outcome> {
+async function probe(folder: DataFolder, account: Account, program: Program): Promise<ChildOutcome> {
   try {
-    await letIn(folder.root, account);
+    await letAccountThrough(folder.root, account);
     return await runBound(account, program, PROBE_LIMIT_MS);
   } catch (error) {
     return { isSuccess: false, stdout: '', stderr: error instanceof Error ? error.message : String(error) };

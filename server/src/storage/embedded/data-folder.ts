@@ -56,7 +56,7 @@ export async function holdsCluster(dataDir: string): Promise<boolean> {
   );
 }
 
-/** For whoever works on what is there: a folder that was mistyped must not become a database that is empty. */
+/** For commands that need existing data: a mistyped folder must not become an empty database. */
 export async function refuseMissingCluster(dataDir: string): Promise<void> {
   if (await holdsCluster(dataDir)) return;
   throw new ExitError(

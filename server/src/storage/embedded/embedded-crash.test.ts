@@ -9,7 +9,15 @@ import { findBinaries } from './binaries.js';
 import { chooseAccount } from './choose-account.js';
 import { findClusterProcesses } from './cluster-processes.js';
 import { openDataFolder } from './data-folder.js';
-import { exits, type Holder, lastFirst, query, spawnHolder, startFor, temporaryFolder } from './embedded-fixture.js';
+import {
+  exits,
+  type HoldingProcess,
+  lastFirst,
+  query,
+  spawnHolder,
+  startFor,
+  temporaryFolder,
+} from './embedded-fixture.js';
 import { postmasterFilePath } from './postmaster-file.js';
 import { findRunningServer } from './running-server.js';
 import { launchServer } from './server-process.js';
@@ -17,7 +25,7 @@ import { serverSettings } from './server-settings.js';
 import { makeSocketFolder } from './socket-folder.js';
 import { until } from './until.js';
 
-async function kill(holder: Holder): Promise<void> {
+async function kill(holder: HoldingProcess): Promise<void> {
   const isDead = once(holder.process, 'exit');
   holder.process.kill('SIGKILL');
   await isDead;

@@ -61,14 +61,18 @@ export function exits(code: keyof typeof EXIT, story: RegExp): (error: unknown) 
   return (error) => error instanceof ExitError && error.exitCode === EXIT[code] && story.test(error.message);
 }
 
-export interface Holder {
+export interface HoldingProcess {
   readonly process: ChildProcess;
   /** `ready`, or the message of the failure. */
   readonly firstLine: string;
 }
 
 /** Another process that starts the server and holds it until it is killed. */
-export async function spawnHolder(defer: Defer, dataDir: string, wrapper: readonly string[] = []): Promise<Holder> {
+export async function spawnHolder(
+  defer: Defer,
+  dataDir: string,
+  wrapper: readonly string[] = [],
+): Promise<HoldingProcess> {
   const program = fileURLToPath(new URL('./holder-program.js', import.meta.url));
   const [command = process.execPath, ...args] = [...wrapper, process.execPath, program, dataDir];
   const child = spawn(command, args, { stdio: ['ignore', 'pipe', 'inherit'] });

@@ -7,7 +7,7 @@ import { acquireLock, type Lock } from './lock.js';
 import { refuseAnothers } from './ownership.js';
 import { postmasterFilePath } from './postmaster-file.js';
 import { launchServer, type ServerProcess } from './server-process.js';
-import { DATABASE, OWNER_ROLE, PORT, serverSettings } from './server-settings.js';
+import { DATABASE, EMBEDDED_PORT, OWNER_ROLE, serverSettings } from './server-settings.js';
 import { makeSocketFolder, removeSocketFolder, temporaryParent } from './socket-folder.js';
 
 export interface EmbeddedServerOptions {
@@ -71,7 +71,11 @@ async function startLocked(options: EmbeddedServerOptions, folder: DataFolder, l
     await removeSocketFolder(folder);
     await lock.release();
   };
-  return handleOf(server, { socketDir, port: PORT, ownerRole: OWNER_ROLE, database: DATABASE, pid: server.pid }, free);
+  return handleOf(
+    server,
+    { socketDir, port: EMBEDDED_PORT, ownerRole: OWNER_ROLE, database: DATABASE, pid: server.pid },
+    free,
+  );
 }
 
 function handleOf(server: ServerProcess, address: ServerAddress, free: () => Promise<void>): EmbeddedServer {

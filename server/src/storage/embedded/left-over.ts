@@ -24,7 +24,7 @@ export async function refuseHolderElsewhere(folder: DataFolder): Promise<void> {
   const pids = await findClusterProcesses(folder.cluster);
   const isChildOfHolder =
     pids.includes(file.pid) && holder !== undefined && (await findParent(file.pid)) === holder.pid;
-  // A copy of a folder in use carries the file of the original, which is none of its business.
+  // A copy of a folder in use has the file of the original, which must be ignored.
   const isOwnFile = file.cluster === folder.cluster;
   const answersUnseen = isOwnFile && pids.length === 0 && (await answersOn(file.socketDir, file.port));
   if (isChildOfHolder || answersUnseen) throw inUse(folder, holder);

@@ -9,14 +9,14 @@ import { until } from './until.js';
 const HOLDER_WAIT_MS = 500;
 
 /** Who holds the folder. Only ever read to tell a person: the lock itself is the kernel's. */
-export interface Holder {
+export interface LockHolder {
   readonly pid: number;
   readonly command: string;
   readonly startedAt: string;
 }
 
 export interface Lock {
-  /** Writes down who holds the folder, for whoever is refused. */
+  /** Writes down who holds the folder, for the message to a second process. */
   announce(command: string): Promise<void>;
   release(): Promise<void>;
 }
@@ -42,7 +42,7 @@ export async function acquireLock(folder: DataFolder): Promise<Lock> {
   };
 }
 
-export function inUse(folder: DataFolder, holder: Holder | undefined): ExitError {
+export function inUse(folder: DataFolder, holder: LockHolder | undefined): ExitError {
   const who = holder ? `process ${holder.pid} (${holder.command}, since ${holder.startedAt})` : 'another process';
   return new ExitError(
     EXIT.dataFolderInUse,
@@ -51,13 +51,13 @@ export function inUse(folder: DataFolder, holder: Holder | undefined): ExitError
   );
 }
 
-export async function readLivingHolder(folder: DataFolder): Promise<Holder | undefined> {
+export async function readLivingHolder(folder: DataFolder): Promise<LockHolder | undefined> {
   const text = await ifPresent(readFile(folder.lockFile, 'utf8')).catch(() => undefined);
   const holder = text === undefined ? undefined : parseHolder(text);
   return holder && isAlive(holder.pid) ? holder : undefined;
 }
 
-function parseHolder(text: string): Holder | undefined {
+function parseHolder(text: string): LockHolder | undefined {
   try {
     const value: Partial<Record<string, unknown>> = Object(JSON.parse(text));
     const { pid, command, startedAt } = value;

@@ -8,7 +8,7 @@ import { ifPresent } from './error-code.js';
  * Lets the server's account pass through a folder of root's without being able to list or change it: what root writes
  * there must not be replaceable by an unprivileged account.
  */
-export async function letIn(folder: string, account: Account): Promise<void> {
+export async function letAccountThrough(folder: string, account: Account): Promise<void> {
   const { uid, gid, mode } = await stat(folder);
   const isOpen = uid === account.uid || (gid === account.gid && (mode & 0o010) !== 0) || (mode & 0o001) !== 0;
   if (isOpen || account.ids === undefined) return;

@@ -1,5 +1,5 @@
 /** No server listens beside it on its private socket, so the usual number serves; the socket's name ends in it. */
-export const PORT = 5432;
+export const EMBEDDED_PORT = 5432;
 export const OWNER_ROLE = 'strongroom_owner';
 export const DATABASE = 'strongroom';
 
@@ -9,7 +9,7 @@ export const DATABASE = 'strongroom';
  */
 export function serverSettings(socketDir: string, extra: Readonly<Record<string, string>> = {}): string[] {
   const settings: Record<string, string> = {
-    port: String(PORT),
+    port: String(EMBEDDED_PORT),
     listen_addresses: '',
     // A list to the server: quoted, or a comma in the path would end the first item.
     unix_socket_directories: `"${socketDir.replaceAll('"', '""')}"`,

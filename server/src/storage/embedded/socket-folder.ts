@@ -6,7 +6,7 @@ import { EXIT, ExitError } from '../../kernel/exit.js';
 import type { Account } from './account.js';
 import type { DataFolder } from './data-folder.js';
 import { ifPresent } from './error-code.js';
-import { PORT } from './server-settings.js';
+import { EMBEDDED_PORT } from './server-settings.js';
 
 /** sun_path holds 108 bytes on Linux and 104 on macOS, and clients differ in what they add. */
 const SOCKET_PATH_BYTES_MAX = 100;
@@ -50,8 +50,8 @@ export async function removeSocketFolder(folder: DataFolder): Promise<void> {
 async function removeTemporary(path: string): Promise<void> {
   const entry = await ifPresent(lstat(path));
   if (!entry?.isDirectory()) return;
-  await rm(socketPath(path, PORT), { force: true });
-  await rm(`${socketPath(path, PORT)}.lock`, { force: true });
+  await rm(socketPath(path, EMBEDDED_PORT), { force: true });
+  await rm(`${socketPath(path, EMBEDDED_PORT)}.lock`, { force: true });
   await rmdir(path);
 }
 
@@ -72,5 +72,5 @@ function socketPath(socketDir: string, port: number): string {
 }
 
 function fits(socketDir: string): boolean {
-  return Buffer.byteLength(socketPath(socketDir, PORT)) <= SOCKET_PATH_BYTES_MAX;
+  return Buffer.byteLength(socketPath(socketDir, EMBEDDED_PORT)) <= SOCKET_PATH_BYTES_MAX;
 }

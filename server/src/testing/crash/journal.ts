@@ -2,14 +2,14 @@ import { Agent, request } from 'node:http';
 import { setTimeout as rest } from 'node:timers/promises';
 import { newId } from '../../kernel/ids.js';
 
-export interface Span {
+export interface JournalSpan {
   readonly sentMs: number;
   readonly answeredMs: number;
 }
 
 /** What the writers were told. Each update is known by its trace id, which is also the name it gives to the tenant. */
 export interface Journal {
-  readonly acknowledged: Map<string, Span>;
+  readonly acknowledged: Map<string, JournalSpan>;
   /** Answered with 4xx, or with a 503 that says that nothing was changed: must leave no trace. */
   readonly refused: Set<string>;
   /** No answer, or one that leaves it open: whole or absent. */
@@ -23,7 +23,7 @@ export function createJournal(): Journal {
   return { acknowledged: new Map(), refused: new Set(), unknown: new Set(), statuses: new Map(), slowestMs: 0 };
 }
 
-export interface Load {
+export interface CrashLoad {
   stop(): Promise<void>;
 }
 
@@ -41,7 +41,12 @@ interface Answered {
 }
 
 /** Keeps writers busy until it is stopped: unique updates, and now and then one that must be refused. */
-export function startLoad(baseUrl: string, keys: readonly string[], writersPerKey: number, journal: Journal): Load {
+export function startLoad(
+  baseUrl: string,
+  keys: readonly string[],
+  writersPerKey: number,
+  journal: Journal,
+): CrashLoad {
   const agent = new Agent({ keepAlive: true, maxSockets: keys.length * writersPerKey });
   let isOver = false;
 

@@ -6,7 +6,7 @@ import { lastFirst, temporaryFolder } from '../../storage/embedded/embedded-fixt
 import { eventually } from '../eventually.js';
 import { startServer } from './child-server.js';
 import { createJournal, NO_ANSWER, startLoad } from './journal.js';
-import { apiRounds, createChance, prepareFolder, tell } from './rounds.js';
+import { apiRounds, createChance, prepareFolder, tellRounds } from './rounds.js';
 import { verify } from './verify.js';
 
 const WRITERS_PER_KEY = 6;
@@ -41,7 +41,7 @@ test('the API killed under load, again and again: nothing acknowledged is lost, 
   const unheard = await verify(dataDir, journal, `the last start, seed ${chance.seed}`);
   assert.equal(await last.end('SIGTERM'), 0);
   const figures = `${journal.acknowledged.size} updates acknowledged, 0 lost, ${unheard} made but not answered`;
-  tell(`API killed ${apiRounds()} times: ${figures}`, chance, journal);
+  tellRounds(`API killed ${apiRounds()} times: ${figures}`, chance, journal);
 });
 
 test('SIGTERM under load: exit 0, and every acknowledged update is there', async (t) => {
@@ -68,5 +68,5 @@ test('SIGTERM under load: exit 0, and every acknowledged update is there', async
     await verify(dataDir, journal, `round ${round}, seed ${chance.seed}`);
     assert.equal(await next.end('SIGTERM'), 0);
   }
-  tell(`SIGTERM twice: ${journal.acknowledged.size} updates acknowledged, 0 lost`, chance, journal);
+  tellRounds(`SIGTERM twice: ${journal.acknowledged.size} updates acknowledged, 0 lost`, chance, journal);
 });

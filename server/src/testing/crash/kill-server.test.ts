@@ -8,7 +8,7 @@ import { eventually } from '../eventually.js';
 import type { ChildServer } from './child-server.js';
 import { startServer } from './child-server.js';
 import { createJournal, NO_ANSWER, startLoad } from './journal.js';
-import { createChance, prepareFolder, serverRounds, tell } from './rounds.js';
+import { createChance, prepareFolder, serverRounds, tellRounds } from './rounds.js';
 import { verify } from './verify.js';
 
 const WRITERS_PER_KEY = 6;
@@ -72,6 +72,6 @@ for (const [victim, find] of Object.entries(VICTIMS)) {
     assert.equal(await api.end('SIGTERM'), 0);
     const away = `back after at most ${Math.round(awayMostMs)} ms`;
     const figures = `${journal.acknowledged.size} updates acknowledged, 0 lost, ${unheard} made but not answered, ${away}`;
-    tell(`${victim} killed ${serverRounds()} times: ${figures}`, chance, journal);
+    tellRounds(`${victim} killed ${serverRounds()} times: ${figures}`, chance, journal);
   });
 }

@@ -1,7 +1,7 @@
 import { randomInt } from 'node:crypto';
 import { generateApiKey } from '../../access/api-key.js';
 import { permissionsOf } from '../../access/permissions.js';
-import { operatorAct } from '../../audit/entry.js';
+import { operatorContext } from '../../audit/entry.js';
 import { readConfig } from '../../config.js';
 import { openCore } from '../../core.js';
 import { makeFirstTenant } from '../../first-start.js';
@@ -65,12 +65,12 @@ export async function prepareFolder(dataDir: string): Promise<string[]> {
     await makeFirstTenant(core, systemClock, keys[0] === undefined ? undefined : new Secret(keys[0]));
     for (let count = 0; count < OTHER_TENANTS; count += 1) {
       const [tenantId, ownerId] = [newId(), newId()];
-      const act = operatorAct(systemClock.nowMs());
+      const auditContext = operatorContext(systemClock.nowMs());
       const keyMaker = await core.keyStore.keyMaker();
       const { key } = await core.database.write(tenantId, async (tx) => {
-        await createTenant(tx, keyMaker, act, { name: 'Under load', ownerId, isNewOwner: true });
+        await createTenant(tx, keyMaker, auditContext, { name: 'Under load', ownerId, isNewOwner: true });
         const application = { name: 'Writer', type: 'management', permissions: permissionsOf('management') } as const;
-        return createApplication(tx, core.keyStore.systemKeys, act, application);
+        return createApplication(tx, core.keyStore.systemKeys, auditContext, application);
       });
       keys.push(key.reveal());
     }
@@ -81,7 +81,7 @@ export async function prepareFolder(dataDir: string): Promise<string[]> {
 }
 
 /** One line for whoever watches, with the seed that repeats the run. */
-export function tell(what: string, { seed }: Chance, journal: Journal): void {
+export function tellRounds(what: string, { seed }: Chance, journal: Journal): void {
   const statuses = [...journal.statuses].map(([status, count]) => `${status || 'no answer'}: ${count}`).join(', ');
   const slowest = `slowest answer ${Math.round(journal.slowestMs)} ms`;
   process.stderr.write(`${what}; ${statuses}; ${slowest}; CRASH_SEED=${seed}\n`);

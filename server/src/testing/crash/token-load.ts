@@ -1,7 +1,7 @@
 import { setTimeout as rest } from 'node:timers/promises';
 import { newId } from '../../kernel/ids.js';
 import type { Call } from '../http-client.js';
-import type { Load } from './journal.js';
+import type { CrashLoad } from './journal.js';
 
 /** What the writers were told about one token. */
 export interface Promised {
@@ -43,7 +43,7 @@ export function startTokenLoad(
   keys: readonly string[],
   writersPerKey: number,
   journal: TokenJournal,
-): Load {
+): CrashLoad {
   let isOver = false;
 
   async function attempt(method: string, path: string, key: string, body?: unknown): Promise<number | undefined> {

@@ -1,14 +1,20 @@
-import { operatorAct } from '../../../audit/entry.js';
+import { operatorContext } from '../../../audit/entry.js';
 import { record } from '../../../audit/record.js';
 import { announce } from '../../../storage/changes.js';
 import type { Database } from '../../../storage/database.js';
 import type { TenantTx } from '../../../storage/scope.js';
+import { APPLICATION_EVENTS } from '../events.js';
 import { endSessionsOfApplication, endSessionsOfKeys, SESSIONS_ENDED_MAX } from '../keys/end.js';
 import { deleteApiKeys, findApplicationWithDueKeys, listDeadApiKeys, listTenantsWithDueKeys } from '../keys/queries.js';
 import { deleteApplications, listDueApplications, listTenantsWithDueApplications } from '../queries.js';
 
 const LOOK_ROWS = 1_000;
 const BATCH_ROWS = 100;
+
+/** Applications and keys in one job: each job at work holds a connection of its own for its lock. */
+export async function sweepAccess(database: Database, nowMs: number): Promise<number> {
+  return (await sweepApplications(database, nowMs)) + (await sweepEndedKeys(database, nowMs));
+}
 
 /**
  * Removes Applications past their end, a bounded number a call; returns how many went, 0 when none is due. Their keys
@@ -28,12 +34,12 @@ export async function expireApplications(
   limit: number,
 ): Promise<number> {
   return database.write(tenantId, async (tx) => {
-    const act = operatorAct(nowMs);
+    const auditContext = operatorContext(nowMs);
     const due = await listDueApplications(tx, nowMs, limit);
     let sessions = 0;
     const ids: string[] = [];
     for (const id of due) {
-      const { count, isAll } = await endSessionsOfApplication(tx, act, id);
+      const { count, isAll } = await endSessionsOfApplication(tx, auditContext, id);
       sessions += count;
       if (isAll) ids.push(id);
       if (sessions >= SESSIONS_ENDED_MAX) break;
@@ -41,7 +47,9 @@ export async function expireApplications(
     if (ids.length === 0) return sessions;
     await deleteApplications(tx, ids);
     await Promise.all([
-      ...ids.map((id) => record(tx, act, { event: 'application_expired', entityId: id, outcome: 'success' })),
+      ...ids.map((id) =>
+        record(tx, auditContext, { event: APPLICATION_EVENTS.expired, entityId: id, outcome: 'success' }),
+      ),
       announce(tx, { kind: 'access', tenantId }),
     ]);
     return ids.length;
@@ -65,7 +73,7 @@ async function clearEndedKeys(tx: TenantTx, nowMs: number): Promise<number> {
   const applicationId = await findApplicationWithDueKeys(tx, nowMs);
   if (applicationId === undefined) return 0;
   const keys = await listDeadApiKeys(tx, applicationId, nowMs);
-  const { count, isAll } = await endSessionsOfKeys(tx, operatorAct(nowMs), applicationId, keys);
+  const { count, isAll } = await endSessionsOfKeys(tx, operatorContext(nowMs), applicationId, keys);
   if (!isAll) return count;
   await deleteApiKeys(
     tx,

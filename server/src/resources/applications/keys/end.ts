@@ -1,8 +1,9 @@
 import { isKeyMacValid, keyMac } from '../../../access/row-macs.js';
-import type { Act } from '../../../audit/entry.js';
+import type { AuditContext } from '../../../audit/entry.js';
 import { recordAll } from '../../../audit/record.js';
 import type { SystemKeys } from '../../../crypto/system-keys.js';
 import type { TenantTx } from '../../../storage/scope.js';
+import { SESSION_END_EVENTS } from '../events.js';
 import type { ApiKeyRow } from './queries.js';
 import { deleteApiKeys, limitApiKey } from './queries.js';
 import { deleteSessionsOfApplication, deleteSessionsOfKeys, deleteSessionsWithoutKey } from './session-queries.js';
@@ -19,13 +20,13 @@ const LONG_AGO = new Date(0);
 export async function endKeys(
   tx: TenantTx,
   systemKeys: SystemKeys,
-  act: Act,
+  auditContext: AuditContext,
   applicationId: string,
   keys: readonly ApiKeyRow[],
 ): Promise<readonly ApiKeyRow[]> {
   if (keys.length === 0) return [];
   const [genuine, altered] = partition(keys, (row) => isGenuine(systemKeys, tx.tenantId, applicationId, row));
-  const { isAll } = await endSessionsOfKeys(tx, act, applicationId, keys);
+  const { isAll } = await endSessionsOfKeys(tx, auditContext, applicationId, keys);
   // What was altered in the database gets no good seal in passing.
   const gone = isAll ? keys : altered;
   await deleteApiKeys(
@@ -49,27 +50,35 @@ export interface EndedSessions {
 
 export async function endSessionsOfKeys(
   tx: TenantTx,
-  act: Act,
+  auditContext: AuditContext,
   applicationId: string,
   keys: readonly ApiKeyRow[],
 ): Promise<EndedSessions> {
   const ids = keys.map(({ id }) => id);
-  return recordEnded(tx, act, await deleteSessionsOfKeys(tx, applicationId, ids, SESSIONS_ENDED_MAX));
+  return recordEnded(tx, auditContext, await deleteSessionsOfKeys(tx, applicationId, ids, SESSIONS_ENDED_MAX));
 }
 
-export async function endSessionsOfApplication(tx: TenantTx, act: Act, applicationId: string): Promise<EndedSessions> {
-  return recordEnded(tx, act, await deleteSessionsOfApplication(tx, applicationId, SESSIONS_ENDED_MAX));
+export async function endSessionsOfApplication(
+  tx: TenantTx,
+  auditContext: AuditContext,
+  applicationId: string,
+): Promise<EndedSessions> {
+  return recordEnded(tx, auditContext, await deleteSessionsOfApplication(tx, applicationId, SESSIONS_ENDED_MAX));
 }
 
-export async function endSessionsWithoutKey(tx: TenantTx, act: Act, applicationId: string): Promise<void> {
-  await recordEnded(tx, act, await deleteSessionsWithoutKey(tx, applicationId));
+export async function endSessionsWithoutKey(
+  tx: TenantTx,
+  auditContext: AuditContext,
+  applicationId: string,
+): Promise<void> {
+  await recordEnded(tx, auditContext, await deleteSessionsWithoutKey(tx, applicationId));
 }
 
-async function recordEnded(tx: TenantTx, act: Act, ids: readonly string[]): Promise<EndedSessions> {
+async function recordEnded(tx: TenantTx, auditContext: AuditContext, ids: readonly string[]): Promise<EndedSessions> {
   await recordAll(
     tx,
-    act,
-    ids.map((entityId) => ({ event: 'session_ended', entityId, outcome: 'success' })),
+    auditContext,
+    ids.map((entityId) => ({ event: SESSION_END_EVENTS.ended, entityId, outcome: 'success' })),
   );
   return { count: ids.length, isAll: ids.length < SESSIONS_ENDED_MAX };
 }

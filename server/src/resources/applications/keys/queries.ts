@@ -152,3 +152,21 @@ export async function touchApiKeys(tx: TenantTx, uses: readonly KeyUse[]): Promi
 function bytesArray(values: readonly Buffer[]): string[] {
   return values.map((value) => `\\x${value.toString('hex')}`);
 }
+
+export interface ApiKeyMacRow {
+  readonly hash: Buffer;
+  readonly application_id: string;
+  readonly id: string;
+  readonly expires_at: Date | null;
+  readonly mac: Buffer;
+}
+
+const LIST_API_KEY_MACS = statement<ApiKeyMacRow>(
+  'list_api_key_macs',
+  `SELECT hash, application_id, id, expires_at, mac FROM api_keys
+   WHERE tenant_id = $1 AND hash > decode($2, 'hex') ORDER BY hash LIMIT $3`,
+);
+
+export async function listApiKeyMacs(tx: TenantTx, afterHex: string, limit: number): Promise<ApiKeyMacRow[]> {
+  return tx.run(LIST_API_KEY_MACS, [tx.tenantId, afterHex, limit]);
+}

@@ -14,8 +14,13 @@ const HOUR_MS = 3_600_000;
 
 const fail = (error: unknown) => assert.fail(String(error));
 
+/** Without a key it is that of a session. */
 function credentialOf(keyId: string | undefined): Credential {
-  return { principal: { ...CALLER, ...(keyId && { keyId }) }, expiresAtMs: Infinity, usedHour: 0, usedRound: 0 };
+  const { tenantId, applicationId, permissions, grants } = CALLER;
+  const actor = { type: 'session', id: newId() } as const;
+  const session = { kind: 'session', tenantId, applicationId, permissions, grants, actor, isAuthorized: true } as const;
+  const principal = keyId === undefined ? session : { ...CALLER, keyId };
+  return { principal, expiresAtMs: Infinity, usedHour: 0, usedRound: 0 };
 }
 
 /** Uses the key until its use is looked at again. */
@@ -127,6 +132,7 @@ describe('the uses of keys', () => {
     await eventually('all that had a place are written', () => batches.flat().length === USES_PENDING_MAX);
     uses.note(last);
     await uses.close();
+    assert.ok(last.principal.kind === 'application');
     assert.equal(batches.flat().at(-1)?.keyId, last.principal.keyId);
     assert.ok(batches.every((batch) => batch.length <= 64));
   });

@@ -37,8 +37,8 @@ const RETRY_MS = 10_000;
 const BATCH_MAX = 64;
 
 export function createKeyUses(options: KeyUsesOptions): KeyUses {
-  const { clock, write, onFault, roundMs = ROUND_MS, retryMs = RETRY_MS } = options;
-  const pending = new Map<string, KeyUse>();
+  const { clock, roundMs = ROUND_MS, retryMs = RETRY_MS } = options;
+  const pending = new PendingUses(options);
   let round = 1;
   let notBeforeMs = 0;
   let timer: NodeJS.Timeout | undefined;
@@ -49,15 +49,7 @@ export function createKeyUses(options: KeyUsesOptions): KeyUses {
     credential.usedRound = round;
     beginRound();
     const hour = hourOf(clock.nowMs());
-    if (credential.usedHour < hour) keep(credential, hour);
-  }
-
-  function keep(credential: Credential, hour: number): void {
-    const { tenantId, applicationId, keyId } = credential.principal;
-    // What finds no place is left unmarked, so that a later use of the key tries again.
-    if (keyId === undefined || (pending.size >= USES_PENDING_MAX && !pending.has(keyId))) return;
-    credential.usedHour = hour;
-    pending.set(keyId, { tenantId, applicationId, keyId, usedAtMs: hour * HOUR_MS });
+    if (credential.usedHour < hour) pending.keep(credential, hour);
   }
 
   function beginRound(): void {
@@ -65,7 +57,7 @@ export function createKeyUses(options: KeyUsesOptions): KeyUses {
     timer = setTimeout(() => {
       timer = undefined;
       round += 1;
-      if (pending.size === 0) return;
+      if (pending.isEmpty()) return;
       if (clock.monotonicMs() >= notBeforeMs) writing = writing.then(writePending);
       else beginRound();
     }, roundMs);
@@ -73,20 +65,9 @@ export function createKeyUses(options: KeyUsesOptions): KeyUses {
   }
 
   async function writePending(): Promise<void> {
-    const uses = [...pending.values()];
-    pending.clear();
-    for (let at = 0; at < uses.length; at += BATCH_MAX) {
-      try {
-        await write(uses.slice(at, at + BATCH_MAX));
-      } catch (error) {
-        onFault(error);
-        // What came meanwhile is newer. What was written after all changes nothing the second time.
-        for (const use of uses.slice(at)) if (!pending.has(use.keyId)) pending.set(use.keyId, use);
-        notBeforeMs = clock.monotonicMs() + retryMs;
-        beginRound();
-        return;
-      }
-    }
+    if (await pending.write()) return;
+    notBeforeMs = clock.monotonicMs() + retryMs;
+    beginRound();
   }
 
   return {
@@ -100,6 +81,47 @@ export function createKeyUses(options: KeyUsesOptions): KeyUses {
       await writePending();
     },
   };
+}
+
+/** Uses that are not written yet, the last of each key. */
+class PendingUses {
+  readonly #options: Pick<KeyUsesOptions, 'write' | 'onFault'>;
+  readonly #uses = new Map<string, KeyUse>();
+
+  constructor(options: Pick<KeyUsesOptions, 'write' | 'onFault'>) {
+    this.#options = options;
+  }
+
+  isEmpty(): boolean {
+    return this.#uses.size === 0;
+  }
+
+  keep(credential: Credential, hour: number): void {
+    const { principal } = credential;
+    if (principal.kind !== 'application') return;
+    const { tenantId, applicationId, keyId } = principal;
+    // What finds no place is left unmarked, so that a later use of the key tries again.
+    if (keyId === undefined || (this.#uses.size >= USES_PENDING_MAX && !this.#uses.has(keyId))) return;
+    credential.usedHour = hour;
+    this.#uses.set(keyId, { tenantId, applicationId, keyId, usedAtMs: hour * HOUR_MS });
+  }
+
+  /** Says whether all of them are written. */
+  async write(): Promise<boolean> {
+    const uses = [...this.#uses.values()];
+    this.#uses.clear();
+    for (let at = 0; at < uses.length; at += BATCH_MAX) {
+      try {
+        await this.#options.write(uses.slice(at, at + BATCH_MAX));
+      } catch (error) {
+        this.#options.onFault(error);
+        // What came meanwhile is newer. What was written after all changes nothing the second time.
+        for (const use of uses.slice(at)) if (!this.#uses.has(use.keyId)) this.#uses.set(use.keyId, use);
+        return false;
+      }
+    }
+    return true;
+  }
 }
 
 /** Each in the scope of its tenant; those that are asked for together share a statement and a transaction. */

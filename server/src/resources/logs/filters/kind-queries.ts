@@ -40,7 +40,7 @@ interface Conditions {
 
 export function kindsOf(tx: TenantTx, filter: LogFilter): Kinds {
   const fromMs = Math.max(filter.startMs ?? 0, 0);
-  const after = lastPlaceOf(filter);
+  const after = lastPositionOf(filter);
   const values: Value[] = [tx.tenantId, new Date(fromMs), new Date(after.atMs), after.id];
   const at = (value: Value): string => `$${values.push(value)}`;
   const month = (ms: number, later = 0) => at(new Date(startOfMonth(ms, later)));
@@ -75,9 +75,9 @@ export function kindsOf(tx: TenantTx, filter: LogFilter): Kinds {
 
 /**
  * Of two bounds from above the server may begin at the farther one, and read all that lies between. So there is one, the
- * cursor or the end, which is a place that nothing of its time comes before.
+ * cursor or the end, which is a position that nothing of its time comes before.
  */
-function lastPlaceOf({ endMs = END_MS, after }: LogFilter): { readonly atMs: number; readonly id: string } {
+function lastPositionOf({ endMs = END_MS, after }: LogFilter): { readonly atMs: number; readonly id: string } {
   const atMs = Math.min(endMs, END_MS);
   return after !== undefined && after.atMs < atMs ? after : { atMs, id: LOWEST_ID };
 }
@@ -131,7 +131,7 @@ function leaps(among: readonly string[], typeAt: string, order: string): string 
 }
 
 /**
- * Read down the index from the place where they end to where the kind begins: a range, because an equality would take the kind
+ * Read down the index from where they end to where the kind begins: a range, because an equality would take the kind
  * out of the order. What is too old is left out afterwards, as only the kind ends such a range in every version of the
  * server: a condition beside the limit would be looked for in all that is older.
  */

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { ENTITY_TYPE_VALUES } from '../../../audit/entity-types.js';
-import { EVENTS } from '../../../audit/events.js';
 import { KIND_BITS, KIND_NUMBER } from '../../../audit/kind.js';
 import { newId } from '../../../kernel/ids.js';
+import { SLICES } from '../../../resources.js';
 import { statement } from '../../../storage/statement.js';
 import { createFakeClock } from '../../../testing/fake-clock.js';
 import type { TestApp } from '../../../testing/test-app.js';
@@ -18,7 +18,7 @@ const OUTCOMES = ['success', 'failure', 'denied'];
 /** Everything that is written, and words that may come. */
 const TYPES = [...ENTITY_TYPE_VALUES, 'webhook', 'three_ds_session', 'event', 'role', 'policy', 'report', 'document'];
 const OPERATIONS = [
-  ...new Set(Object.values(EVENTS).map(({ operation }) => operation)),
+  ...new Set(SLICES.flatMap(({ events }) => events).map(({ operation }) => operation)),
   ...['invoke', 'export', 'import', 'invite', 'remove', 'rotate', 'suspend', 'restore', 'login', 'list'],
 ];
 

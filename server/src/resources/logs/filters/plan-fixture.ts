@@ -1,4 +1,4 @@
-import { findPostgres, unless } from '@strongroom/parts/find.js';
+import { findPostgres, unless } from '@strongroom/test-servers/find.js';
 import { KIND_NUMBER } from '../../../audit/kind.js';
 import { ensureLogPartitions } from '../../../audit/partitions.js';
 import { systemClock } from '../../../kernel/clock.js';

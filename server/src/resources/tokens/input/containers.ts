@@ -1,14 +1,11 @@
+import { CONTAINER_LENGTH_MAX, CONTAINER_PATTERN } from '../../../access/check-rules.js';
+import type { Faults } from '../../../kernel/field-faults.js';
+import { addFault, elementPath } from '../../../kernel/field-faults.js';
 import type { Json } from '../../../kernel/json.js';
+import { isJsonArray } from '../../../kernel/json-object.js';
 import { codePointLength } from '../../../kernel/text.js';
-import { isJsonArray } from '../types/json-object.js';
-import type { Faults } from './faults.js';
-import { addFault, elementPath } from './faults.js';
 
-const CONTAINERS_MAX = 10;
-const CONTAINER_LENGTH_MAX = 200;
-
-/** Each segment ends at the only slash that can end it, so matching takes one pass. */
-const CONTAINER_PATTERN = /^\/(?:[A-Za-z0-9_-]+\/)*$/;
+export const CONTAINERS_MAX = 10;
 
 /** What is wrong with the path of a container; undefined for a good one. */
 export function containerFault(text: string): string | undefined {

@@ -1,15 +1,15 @@
+import { expressionFault } from '../../../expressions/expression-text.js';
 import { parseClientDate } from '../../../kernel/dates.js';
+import type { Faults } from '../../../kernel/field-faults.js';
+import { addFault, elementPath } from '../../../kernel/field-faults.js';
 import type { Json } from '../../../kernel/json.js';
-import type { JsonObject } from '../types/json-object.js';
-import { isJsonArray, isJsonObject } from '../types/json-object.js';
-import type { TokenType } from '../types/names.js';
-import { isTokenType, TOKEN_TYPES } from '../types/names.js';
-import { expressionFault } from './expression-text.js';
-import type { Faults } from './faults.js';
-import { addFault, elementPath } from './faults.js';
-import { refuseUnsafeNumbers } from './unsafe-numbers.js';
+import type { JsonObject } from '../../../kernel/json-object.js';
+import { isJsonArray, isJsonObject } from '../../../kernel/json-object.js';
+import { refuseUnsafeNumbers } from '../../../kernel/unsafe-numbers.js';
+import type { TokenType } from '../../../vault/index.js';
+import { isTokenType, TOKEN_TYPES } from '../../../vault/index.js';
 
-const SEARCH_INDEXES_MAX = 10;
+export const SEARCH_INDEXES_MAX = 10;
 
 /** Where the input stands in the body, and when it came. */
 export interface InputContext {

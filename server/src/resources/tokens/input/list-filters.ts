@@ -1,8 +1,8 @@
 import type { FieldErrors } from '../../../kernel/errors.js';
 import { hasForbiddenCharacters } from '../../../kernel/text.js';
-import type { Filters } from '../search/build.js';
+import type { Filters } from '../../../vault/index.js';
 
-const VALUES_MAX = 100;
+export const VALUES_MAX = 100;
 const DOTTED = /^metadata\.(.+)$/s;
 const BRACKETED = /^metadata\[(.+)\]$/s;
 

@@ -1,19 +1,13 @@
+import type { Faults } from '../../../kernel/field-faults.js';
+import { addFault, memberPath } from '../../../kernel/field-faults.js';
 import type { Json } from '../../../kernel/json.js';
+import { isJsonObject } from '../../../kernel/json-object.js';
 import { codePointLength, hasForbiddenCharacters } from '../../../kernel/text.js';
-import { isJsonObject } from '../types/json-object.js';
-import type { Faults } from './faults.js';
-import { addFault, memberPath } from './faults.js';
+import type { Metadata, MetadataPatch } from '../../../vault/index.js';
+import { METADATA_ENTRIES_MAX, mergeMetadata, TOO_MANY_ENTRIES } from '../../../vault/index.js';
 
-const ENTRIES_MAX = 50;
-const KEY_LENGTH_MAX = 200;
-const VALUE_LENGTH_MAX = 2_000;
-
-export type Metadata = Readonly<Record<string, string>>;
-
-/** An entry with null is to be removed. */
-export type MetadataPatch = Readonly<Record<string, string | null>>;
-
-export const TOO_MANY_ENTRIES = `must have at most ${ENTRIES_MAX} entries`;
+export const KEY_LENGTH_MAX = 200;
+export const VALUE_LENGTH_MAX = 2_000;
 
 /** In a new token an entry with null counts as left out. */
 export function readMetadata(value: Json, faults: Faults): Metadata {
@@ -30,24 +24,13 @@ export function readMetadataPatch(value: Json, faults: Faults): MetadataPatch {
   for (const [key, text] of entries) {
     if (text === null || isGoodEntry(key, text, faults)) given.push([key, text]);
   }
-  if (entries.length > ENTRIES_MAX && entries.filter(([, text]) => text !== null).length > ENTRIES_MAX) {
+  if (
+    entries.length > METADATA_ENTRIES_MAX &&
+    entries.filter(([, text]) => text !== null).length > METADATA_ENTRIES_MAX
+  ) {
     addFault(faults, 'metadata', TOO_MANY_ENTRIES);
   }
   return Object.fromEntries(given);
-}
-
-/** Goes over a map, because a key may be called `__proto__`. */
-export function mergeMetadata(metadata: Metadata, patch: MetadataPatch): Metadata {
-  const merged = new Map(Object.entries(metadata));
-  for (const [key, text] of Object.entries(patch)) {
-    if (text === null) merged.delete(key);
-    else merged.set(key, text);
-  }
-  return Object.fromEntries(merged);
-}
-
-export function isTooMuchMetadata(metadata: Metadata): boolean {
-  return Object.keys(metadata).length > ENTRIES_MAX;
 }
 
 function isGoodEntry(key: string, text: Json, faults: Faults): text is string {

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { FieldErrors } from '../../../kernel/errors.js';
 import type { Json } from '../../../kernel/json.js';
+import { idFault } from '../../../vault/types/token-id.js';
 import { readNewToken } from './new-token.js';
-import { idFault } from './token-id.js';
 
 const NOW_MS = Date.UTC(2024, 1, 13, 9, 30);
 const CARD = { number: '4242424242424242', expiration_month: 12, expiration_year: 2030, cvc: '123' };

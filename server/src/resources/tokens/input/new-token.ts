@@ -1,13 +1,13 @@
+import { expressionFault, isIdExpression } from '../../../expressions/expression-text.js';
 import type { FieldErrors } from '../../../kernel/errors.js';
+import type { Faults } from '../../../kernel/field-faults.js';
+import { addFault, faultsUnder } from '../../../kernel/field-faults.js';
 import type { Json } from '../../../kernel/json.js';
-import type { Privacy } from '../stored/content.js';
-import { TOKEN_TYPE_CATALOGUE } from '../types/catalogue.js';
-import { isJsonObject } from '../types/json-object.js';
-import type { TokenType } from '../types/names.js';
+import { isJsonObject } from '../../../kernel/json-object.js';
+import { refuseUnsafeNumbers } from '../../../kernel/unsafe-numbers.js';
+import type { NewToken, TokenType } from '../../../vault/index.js';
+import { idFault, settleContainers, TOKEN_TYPE_CATALOGUE } from '../../../vault/index.js';
 import { readContainers } from './containers.js';
-import { expressionFault, isIdExpression } from './expression-text.js';
-import type { Faults } from './faults.js';
-import { addFault, faultsUnder } from './faults.js';
 import type { InputContext } from './fields.js';
 import {
   readDeduplicate,
@@ -19,26 +19,7 @@ import {
   readType,
 } from './fields.js';
 import { readMetadata } from './metadata.js';
-import { readPrivacy, settlePlace } from './privacy.js';
-import { idFault } from './token-id.js';
-import { refuseUnsafeNumbers } from './unsafe-numbers.js';
-
-/** A token somebody asked for, checked as far as that goes without evaluating an expression. */
-export interface NewToken {
-  /** A good id, or an expression whose outcome has yet to be checked. */
-  readonly id: string | undefined;
-  readonly type: TokenType;
-  readonly data: Json;
-  readonly mask: Json | undefined;
-  readonly containers: readonly string[];
-  readonly metadata: Readonly<Record<string, string>> | undefined;
-  readonly searchIndexes: readonly string[] | undefined;
-  readonly fingerprintExpression: string | undefined;
-  readonly deduplicate: boolean | undefined;
-  readonly expiresAtMs: number | undefined;
-  readonly privacy: Privacy;
-  readonly encryption: Json | undefined;
-}
+import { readPrivacy } from './privacy.js';
 
 /**
  * Reads the request for a token and reports everything that is wrong with it at once. A member that is null counts as
@@ -68,7 +49,7 @@ export function readNewToken(body: unknown, context: InputContext, errors: Field
     encryption: isGiven(body.encryption) ? readEncryption(body.encryption, context, faults) : undefined,
   };
   if (faults.count > 0 || type === undefined) return undefined;
-  return { id, type, data, ...settlePlace(type, containers, privacy), ...token };
+  return { id, type, data, ...settleContainers(type, containers, privacy), ...token };
 }
 
 /** The generic token that tokenizing makes of a bare value. */
@@ -77,7 +58,7 @@ export function newGenericToken(data: Json): NewToken {
     id: undefined,
     type: 'token',
     data,
-    ...settlePlace('token', undefined, undefined),
+    ...settleContainers('token', undefined, undefined),
     mask: undefined,
     metadata: undefined,
     searchIndexes: undefined,

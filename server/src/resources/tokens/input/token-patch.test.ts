@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { FieldErrors } from '../../../kernel/errors.js';
 import type { Json } from '../../../kernel/json.js';
-import type { TokenContent } from '../stored/content.js';
-import { TOKEN_TYPE_CATALOGUE } from '../types/catalogue.js';
-import { applyPatch } from './apply-patch.js';
+import { applyPatch } from '../../../vault/change/apply-patch.js';
+import type { TokenContent } from '../../../vault/stored/content.js';
+import { TOKEN_TYPE_CATALOGUE } from '../../../vault/types/catalogue.js';
 import { readTokenPatch } from './token-patch.js';
 
 const CONTEXT = { path: '', nowMs: Date.UTC(2024, 1, 13, 9, 30) };

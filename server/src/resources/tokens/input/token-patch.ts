@@ -1,10 +1,10 @@
 import type { FieldErrors } from '../../../kernel/errors.js';
+import { addFault, faultsUnder } from '../../../kernel/field-faults.js';
 import type { Json } from '../../../kernel/json.js';
-import type { JsonObject } from '../types/json-object.js';
-import { isJsonObject } from '../types/json-object.js';
-import type { TokenType } from '../types/names.js';
+import { isJsonObject } from '../../../kernel/json-object.js';
+import { refuseUnsafeNumbers } from '../../../kernel/unsafe-numbers.js';
+import type { TokenPatch } from '../../../vault/index.js';
 import { readContainers } from './containers.js';
-import { addFault, faultsUnder } from './faults.js';
 import type { InputContext } from './fields.js';
 import {
   readDeduplicate,
@@ -15,30 +15,8 @@ import {
   readSearchIndexes,
   readType,
 } from './fields.js';
-import type { MetadataPatch } from './metadata.js';
 import { readMetadataPatch } from './metadata.js';
-import type { GivenPrivacy } from './privacy.js';
 import { readPrivacy } from './privacy.js';
-import { refuseUnsafeNumbers } from './unsafe-numbers.js';
-
-/** A change to a token. What is undefined stays, what is null goes back to its default or goes. */
-export interface TokenPatch {
-  /** Named by the client, for comparison alone. */
-  readonly type: TokenType | undefined;
-  /** To be merged. */
-  readonly data: Json | undefined;
-  /** To be merged. */
-  readonly mask: Json | undefined;
-  /** To be merged. */
-  readonly metadata: MetadataPatch | null | undefined;
-  readonly containers: readonly string[] | null | undefined;
-  readonly searchIndexes: readonly string[] | null | undefined;
-  readonly fingerprintExpression: string | null | undefined;
-  readonly deduplicate: boolean | undefined;
-  readonly expiresAtMs: number | null | undefined;
-  readonly privacy: GivenPrivacy | null | undefined;
-  readonly encryption: JsonObject | null | undefined;
-}
 
 /** Reads a change as far as it can be judged without the token. An `id` is ignored: the path says which token it is. */
 export function readTokenPatch(body: unknown, context: InputContext, errors: FieldErrors): TokenPatch | undefined {

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import type { FieldErrors } from '../../../kernel/errors.js';
 import type { Json } from '../../../kernel/json.js';
-import { findExpressions, rebuildWith } from './detokenize.js';
+import { findExpressions, rebuildWith } from '../../../vault/use/find-expressions.js';
 import { readTokenizeBody } from './tokenize.js';
 
 const CONTEXT = { path: '', nowMs: Date.UTC(2024, 1, 13) };

@@ -1,15 +1,15 @@
 import { assert } from '../../../kernel/assert.js';
 import type { FieldErrors } from '../../../kernel/errors.js';
+import { faultsUnder } from '../../../kernel/field-faults.js';
 import type { Json } from '../../../kernel/json.js';
-import { isJsonArray, isJsonObject } from '../types/json-object.js';
-import { faultsUnder } from './faults.js';
+import { isJsonArray, isJsonObject } from '../../../kernel/json-object.js';
+import { replaceJson, walkJson } from '../../../kernel/json-walk.js';
+import { refuseUnsafeNumbers } from '../../../kernel/unsafe-numbers.js';
+import type { NewToken } from '../../../vault/index.js';
 import type { InputContext } from './fields.js';
-import type { NewToken } from './new-token.js';
 import { newGenericToken, readNewToken } from './new-token.js';
-import { refuseUnsafeNumbers } from './unsafe-numbers.js';
-import { replaceJson, walkJson } from './walk.js';
 
-export interface TokenizePlan {
+export interface TokenizeBody {
   /** In document order. Complete only when there was no fault and there are not too many. */
   readonly tokens: readonly NewToken[];
   /** Where in the body each of them stands, as errors name it. */
@@ -25,7 +25,7 @@ export function readTokenizeBody(
   context: InputContext,
   errors: FieldErrors,
   countMax: number,
-): TokenizePlan {
+): TokenizeBody {
   const tokens: NewToken[] = [];
   const paths: string[] = [];
   let count = 0;

@@ -1,0 +1,74 @@
+import fastJson from 'fast-json-stringify';
+import type { TSchema } from 'typebox';
+import type { KeptAnswer } from '../../kept-answers/kept-answer.js';
+import { assert } from '../../kernel/assert.js';
+import { JsonText } from '../transport/json-text.js';
+import { PiecewiseList, textOfList } from '../transport/piecewise.js';
+import type { Exchange, Responder } from '../transport/respond.js';
+import type { RouteRecord } from './route.js';
+import { Rendered } from './route.js';
+
+/** Turns what a handler returns into the answer of its route. */
+export interface Answerer {
+  /** Resolves once all of it is written, where that takes a while. */
+  send(exchange: Exchange, value: unknown): void | Promise<void>;
+  /** The answer as it would go out, to be kept. */
+  render(value: unknown): KeptAnswer;
+  replay(exchange: Exchange, kept: KeptAnswer): void;
+}
+
+export function createAnswerer(route: RouteRecord, respond: Responder): Answerer {
+  const { status, location } = route;
+  // The serialiser is built from the response schema: a field that is not declared there has no way out.
+  const write = route.response ? fastJson(route.response) : undefined;
+  const writeText = write && ((value: unknown) => new JsonText(write(value)));
+  let writeItem: ((item: unknown) => string) | undefined;
+  const serialise = writeText && route.isRemembered ? writeOnce(writeText) : writeText;
+
+  function pieces(list: PiecewiseList): AsyncGenerator<Buffer, void, void> {
+    writeItem ??= fastJson(itemSchemaOf(route));
+    assert(write !== undefined, 'a list has a schema');
+    return textOfList(list, write, writeItem);
+  }
+
+  return {
+    send(exchange, value) {
+      if (value instanceof PiecewiseList) return respond.pieces(exchange, status, pieces(value));
+      const extra = location && ['Location', location(value)];
+      if (value instanceof Rendered) return respond.json(exchange, status, value.json, extra);
+      if (serialise) return respond.json(exchange, status, serialise(value), extra);
+      return respond.empty(exchange, status, extra ?? []);
+    },
+    render(value) {
+      const body = value instanceof Rendered ? value.json : serialise?.(value);
+      return { status, body: body?.text, location: location?.(value) };
+    },
+    replay(exchange, kept) {
+      const extra = kept.location === undefined ? [] : ['Location', kept.location];
+      if (kept.body === undefined) respond.empty(exchange, kept.status, extra);
+      else respond.json(exchange, kept.status, new JsonText(kept.body), extra);
+    },
+  };
+}
+
+/** The schema of an item, in that of a list. */
+function itemSchemaOf({ response }: RouteRecord): TSchema {
+  const { properties } = response as { properties?: { data?: { items?: TSchema } } }; // Only lists have them.
+  const items = properties?.data?.items;
+  assert(items !== undefined, 'only a list is sent in pieces');
+  return items;
+}
+
+/** As long as the object lives, so does its text, and no longer. */
+function writeOnce(write: (value: unknown) => JsonText): (value: unknown) => JsonText {
+  const written = new WeakMap<object, JsonText>();
+  return (value) => {
+    if (typeof value !== 'object' || value === null) return write(value);
+    let text = written.get(value);
+    if (text === undefined) {
+      text = write(value);
+      written.set(value, text);
+    }
+    return text;
+  };
+}

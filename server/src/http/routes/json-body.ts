@@ -1,0 +1,51 @@
+import { authorize } from '../../access/authorize.js';
+import { BODY_BYTES_MAX, readBody } from '../transport/body.js';
+import { shareFor } from '../transport/body-share.js';
+import type { Exchange } from '../transport/respond.js';
+import type { Identify } from './identify.js';
+import type { RouteRecord } from './route.js';
+import type { RunnerOptions } from './runner.js';
+
+/** Rights may be so old when a body has arrived. Of most requests it is there at once, and nothing is asked again. */
+const RIGHTS_FRESH_MS = 100;
+
+/** Resolves with the bytes of the body once they are there, and the caller still may send them. */
+export type ReceiveBody = (exchange: Exchange) => Promise<Buffer>;
+
+/** A body can take half a minute to come. What was taken from the caller meanwhile it does not have any more. */
+export function createReceiveBody(
+  route: RouteRecord,
+  { bodies, largeWork, clock }: Pick<RunnerOptions, 'bodies' | 'largeWork' | 'clock'>,
+  identify: Identify,
+): ReceiveBody {
+  const bytesMax = route.bodyBytesMax ?? BODY_BYTES_MAX;
+
+  async function receive(exchange: Exchange): Promise<Buffer> {
+    const { request, response, context } = exchange;
+    let held = 0;
+    const count = (bytes: number): void => {
+      bodies.hold(context, bytes);
+      held += bytes;
+    };
+    try {
+      const bytes = await bodies.during(context, () => readBody(request, response, bytesMax, count));
+      const share = shareFor(largeWork.bytes, context.principal?.tenantId ?? '', request.method, bytes);
+      if (share) context.held = [await share];
+      return bytes;
+    } finally {
+      bodies.release(context, held);
+    }
+  }
+
+  return async (exchange) => {
+    const { context } = exchange;
+    const askedMs = clock.monotonicMs();
+    const bytes = await receive(exchange);
+    const isLate = clock.monotonicMs() - askedMs > RIGHTS_FRESH_MS;
+    if (isLate && context.principal !== undefined) {
+      context.principal = await identify(exchange);
+      authorize(context.principal, route);
+    }
+    return bytes;
+  };
+}

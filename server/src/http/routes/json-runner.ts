@@ -1,0 +1,146 @@
+import { authorize } from '../../access/authorize.js';
+import type { Principal } from '../../access/principal.js';
+import { AppError } from '../../kernel/errors.js';
+import { parseBody } from '../transport/body.js';
+import { PiecewiseList } from '../transport/piecewise.js';
+import type { Exchange, Responder } from '../transport/respond.js';
+import type { Answerer } from './answer.js';
+import { createAnswerer } from './answer.js';
+import type { Identify } from './identify.js';
+import { createIdentify, isStillAllowed } from './identify.js';
+import { auditContextOf, Incoming } from './incoming.js';
+import { createReceiveBody } from './json-body.js';
+import type { KeptTurn } from './json-once.js';
+import { createRunKeyed } from './json-once.js';
+import type { QueryInput } from './read-input.js';
+import { createInputReader } from './read-input.js';
+import type { Params, RouteRecord } from './route.js';
+import { keepsAnswer, takesBody } from './route.js';
+import type { RouteRunner, RunnerOptions } from './runner.js';
+
+type Admit = (
+  exchange: Exchange,
+  rawQuery: string,
+  params: Params,
+  principal: Principal | undefined,
+) => void | Promise<void>;
+type Handle = (
+  exchange: Exchange,
+  rawQuery: string,
+  params: Params,
+  body: unknown,
+  turn: KeptTurn | undefined,
+) => void | Promise<void>;
+
+const NO_QUERY: QueryInput = { query: {}, filters: undefined };
+
+/**
+ * Makes a route of the kind `json` runnable. Rights come before any byte of the body is read. What can be answered at once is
+ * answered without a promise: on the busiest routes that is a tenth of the time.
+ */
+export function jsonRunner(route: RouteRecord, options: RunnerOptions, respond: Responder): RouteRunner {
+  const name = `${route.method} ${route.path}`;
+  const identify = createIdentify(route.admits, options);
+  const admit = withDenialsAudited(route, options, createAdmit(route, options, respond, identify));
+  return (exchange, rawQuery, params) => {
+    exchange.context.route = name;
+    if (route.admits === 'anyone') return admit(exchange, rawQuery, params, undefined);
+    const principal = identify(exchange);
+    if (principal instanceof Promise) return principal.then((known) => admit(exchange, rawQuery, params, known));
+    return admit(exchange, rawQuery, params, principal);
+  };
+}
+
+/** Full auditing has an entry for every refusal, also by an access rule, which only the resource can know of. */
+function withDenialsAudited(route: RouteRecord, { auditRequest, clock }: RunnerOptions, admit: Admit): Admit {
+  if (!auditRequest || !route.audit) return admit;
+  return async (exchange, rawQuery, params, principal) => {
+    try {
+      await admit(exchange, rawQuery, params, principal);
+    } catch (error) {
+      if (principal && error instanceof AppError && error.status === 403) {
+        const auditContext = auditContextOf(exchange.context, clock);
+        await auditRequest({ route, params, principal, auditContext, isDenied: true });
+      }
+      throw error;
+    }
+  };
+}
+
+/** From who asks to the handler: the rights, then an earlier answer under an idempotency key, or the body. */
+function createAdmit(route: RouteRecord, options: RunnerOptions, respond: Responder, identify: Identify): Admit {
+  const answerer = createAnswerer(route, respond);
+  const read = createInputReader(route);
+  const receive = createReceiveBody(route, options, identify);
+  const runKeyed = createRunKeyed(route, options, answerer, receive);
+  const handle = createHandle(route, options, answerer, identify, read.query);
+  const readsBody = takesBody(route);
+  const isKeeping = keepsAnswer(route);
+
+  async function readThenHandle(
+    exchange: Exchange,
+    rawQuery: string,
+    params: Params,
+    turn?: KeptTurn,
+    received?: Buffer,
+  ): Promise<void> {
+    const bytes = received ?? (await receive(exchange));
+    await handle(exchange, rawQuery, params, read.body(parseBody(exchange.request, bytes)), turn);
+  }
+
+  return (exchange, rawQuery, params, principal) => {
+    if (principal !== undefined) {
+      exchange.context.principal = principal;
+      authorize(principal, route);
+      const key = isKeeping ? exchange.context.headers.idempotencyKey : undefined;
+      if (key !== undefined) {
+        return runKeyed(exchange, principal, key, (turn, received) =>
+          readsBody
+            ? readThenHandle(exchange, rawQuery, params, turn, received)
+            : handle(exchange, rawQuery, params, undefined, turn),
+        );
+      }
+    }
+    return readsBody
+      ? readThenHandle(exchange, rawQuery, params)
+      : handle(exchange, rawQuery, params, undefined, undefined);
+  };
+}
+
+/** From the handler to the answer. */
+function createHandle(
+  route: RouteRecord,
+  { clock, auditRequest }: RunnerOptions,
+  answerer: Answerer,
+  identify: Identify,
+  readQuery: (raw: string) => QueryInput,
+): Handle {
+  const readsQuery = route.query !== undefined || route.readQuery !== undefined;
+
+  function answer(exchange: Exchange, value: unknown, turn: KeptTurn | undefined): void | Promise<void> {
+    // The first answer goes out as it was stored, so that a replay cannot differ from it.
+    if (turn?.kept) return answerer.replay(exchange, turn.kept);
+    const { principal } = exchange.context;
+    if (value instanceof PiecewiseList && principal) {
+      exchange.context.isStillAllowed = () => isStillAllowed(identify, exchange, principal);
+    }
+    return answerer.send(exchange, value);
+  }
+
+  return (exchange, rawQuery, params, body, turn) => {
+    const { context } = exchange;
+    const { query, filters } = readsQuery ? readQuery(rawQuery) : NO_QUERY;
+    const incoming = new Incoming(context, clock, params, query, filters, body, turn?.keepAnswer);
+    const result = route.handle(incoming);
+    const { principal } = context;
+    if (auditRequest && route.audit?.onRead && principal) {
+      const audited = { route, params, principal, auditContext: incoming.auditContext, isDenied: false };
+      return Promise.resolve(result).then(async (value) => {
+        await auditRequest(audited);
+        await answer(exchange, value, turn);
+      });
+    }
+    if (result instanceof Promise) return result.then((value) => answer(exchange, value, turn));
+    return answer(exchange, result, turn);
+  };
+}

@@ -1,0 +1,74 @@
+import type { Admits, Principal, PrincipalOf } from '../../access/principal.js';
+import type { AuditContext } from '../../audit/entry.js';
+import type { Method, Params, RouteAudit, RouteCommon } from './route.js';
+
+/** A request as the handler of a stream sees it. Nothing of its body was read yet. */
+export interface StreamRequest<Caller = Principal | undefined> {
+  /** Undefined where the route admits anyone, or where it takes requests without a key and there was none. */
+  readonly principal: Caller;
+  readonly auditContext: AuditContext;
+  /** HEAD too: its answer has a head alone. */
+  readonly method: string;
+  /** With `*`, the rest of the path as it was sent, where the route's path ends so. */
+  readonly params: Params;
+  readonly rawQuery: string;
+  /** Names and values as they came, one behind the other: credentials and headers of the connection among them. */
+  readonly rawHeaders: readonly string[];
+  /**
+   * The body in pieces, no faster than they are taken; can be gone through once. Throws 413 for more bytes than the record
+   * allows and 400 where it breaks off. What is not taken is thrown away, and the connection ends behind the answer.
+   */
+  readonly body: AsyncIterable<Buffer>;
+  /** Aborted when the client has left or the time of the record is over: nobody will read an answer. */
+  readonly signal: AbortSignal;
+  /** Aborted when the server begins to stop: an answer without an end has to end itself. What goes on has a few seconds. */
+  readonly stopping: AbortSignal;
+}
+
+/** The answer of a stream. */
+export interface StreamAnswer {
+  /** Any final status. */
+  readonly status: number;
+  /**
+   * Names and values one behind the other. Those of the connection, of other origins (CORS) and cookies are the server's own
+   * and dropped here.
+   */
+  readonly headers: readonly string[];
+  /**
+   * Taken no faster than the client reads, and left (`return`) when it leaves. What it throws before its first piece is answered
+   * like any failure; later the connection breaks off, so that nobody takes a part for the whole.
+   */
+  readonly body?: AsyncIterable<Buffer>;
+}
+
+/** A route of the kind `stream` as data: bodies in and out in pieces, for proxies, exports and live tails. */
+export interface StreamRoute extends RouteCommon {
+  readonly kind: 'stream';
+  readonly methods: readonly Method[];
+  /** Lets requests without any key in; the handler decides about them. A key that came must be good. */
+  readonly isKeyOptional?: true;
+  readonly bodyBytesMax: number;
+  /** How long a request may take, from its admission to its last byte. */
+  readonly durationMsMax: number;
+  /** What full auditing writes for a refusal. */
+  readonly audit?: RouteAudit;
+  readonly handle: (request: StreamRequest) => StreamAnswer | Promise<StreamAnswer>;
+}
+
+type Caller<A extends Admits, Optional> = PrincipalOf<A> | (Optional extends true ? undefined : never);
+
+type TypedStream<A extends Admits, Optional extends true | undefined> = Omit<
+  StreamRoute,
+  'kind' | 'admits' | 'isKeyOptional' | 'handle'
+> & {
+  readonly admits: A;
+  readonly isKeyOptional?: Optional;
+  readonly handle: (request: StreamRequest<Caller<A, Optional>>) => StreamAnswer | Promise<StreamAnswer>;
+};
+
+export function defineStream<const A extends Admits, const Optional extends true | undefined = undefined>(
+  route: TypedStream<A, Optional>,
+): StreamRoute {
+  // A principal reaches the handler only if the record admits its kind.
+  return { ...route, kind: 'stream' } as unknown as StreamRoute;
+}

@@ -1,0 +1,135 @@
+import { authorize } from '../../access/authorize.js';
+import type { Principal } from '../../access/principal.js';
+import { assert } from '../../kernel/assert.js';
+import { AppError } from '../../kernel/errors.js';
+import type { Exchange, Responder } from '../transport/respond.js';
+import { bodyPieces } from '../transport/stream-body.js';
+import { whenAborted } from '../transport/write-pieces.js';
+import { createIdentify, isStillAllowed } from './identify.js';
+import { auditContextOf } from './incoming.js';
+import type { Params } from './route.js';
+import type { RouteRunner, RunnerOptions } from './runner.js';
+import type { StreamAnswer, StreamRequest, StreamRoute } from './stream-route.js';
+
+/** What a handler may not say: what belongs to the connection, to the server's rules for other origins, or sets cookies. */
+const OWN_HEADERS = new Set([
+  'connection',
+  'keep-alive',
+  'proxy-authenticate',
+  'proxy-connection',
+  'te',
+  'trailer',
+  'transfer-encoding',
+  'upgrade',
+  'set-cookie',
+  'x-content-type-options',
+]);
+const CROSS_ORIGIN = 'access-control-';
+
+/** Makes a route of the kind `stream` runnable. Rights come before any byte of the body is read. */
+export function streamRunner(route: StreamRoute, options: RunnerOptions, respond: Responder): RouteRunner {
+  const identify = createIdentify(route.admits, options);
+  const names = new Map<string, string>(route.methods.map((method) => [method, `${method} ${route.path}`]));
+
+  async function serve(exchange: Exchange, rawQuery: string, params: Params): Promise<void> {
+    const { request, response, context } = exchange;
+    const body = bodyPieces(request, response, route.bodyBytesMax);
+    options.streams.take(context);
+    const life = createLife(exchange, route.durationMsMax);
+    try {
+      const asked: StreamRequest = {
+        principal: context.principal,
+        auditContext: auditContextOf(context, options.clock),
+        method: request.method ?? 'GET',
+        params,
+        rawQuery,
+        rawHeaders: request.rawHeaders,
+        body,
+        signal: life.signal,
+        stopping: options.stopping,
+      };
+      const answer = await Promise.race([route.handle(asked), life.over]);
+      if (answer === undefined) throw life.reason();
+      await respond.stream(exchange, checked(answer), life.signal);
+    } catch (error) {
+      throw life.signal.aborted && !response.headersSent ? life.reason() : error;
+    } finally {
+      life.end();
+      options.streams.leave(context);
+      // What nobody wanted of the body is thrown away, so that the client gets to read its answer.
+      if (!request.complete) request.resume();
+    }
+  }
+
+  function admit(exchange: Exchange, rawQuery: string, params: Params, principal: Principal): Promise<void> {
+    exchange.context.principal = principal;
+    exchange.context.isStillAllowed = () => isStillAllowed(identify, exchange, principal);
+    authorize(principal, route);
+    return serve(exchange, rawQuery, params);
+  }
+
+  /** Full auditing has an entry for every refusal. */
+  async function admitAudited(exchange: Exchange, rawQuery: string, params: Params, principal: Principal) {
+    try {
+      await admit(exchange, rawQuery, params, principal);
+    } catch (error) {
+      if (error instanceof AppError && error.status === 403 && options.auditRequest && route.audit) {
+        const auditContext = auditContextOf(exchange.context, options.clock);
+        await options.auditRequest({ route, params, principal, auditContext, isDenied: true });
+      }
+      throw error;
+    }
+  }
+
+  return async (exchange, rawQuery, params) => {
+    const { request, context } = exchange;
+    context.route = names.get(request.method === 'HEAD' ? 'GET' : (request.method ?? 'GET')) ?? route.path;
+    const isUnknown = route.admits === 'anyone' || (route.isKeyOptional && context.headers.apiKey === undefined);
+    if (isUnknown) await serve(exchange, rawQuery, params);
+    else await admitAudited(exchange, rawQuery, params, await identify(exchange));
+  };
+}
+
+/** How long anybody is there to read an answer. */
+interface Life {
+  readonly signal: AbortSignal;
+  readonly over: Promise<undefined>;
+  /** Why it was over before there was an answer. */
+  reason(): AppError;
+  end(): void;
+}
+
+function createLife({ request }: Exchange, durationMsMax: number): Life {
+  const { socket } = request;
+  const ending = new AbortController();
+  const end = (): void => ending.abort();
+  const timer = setTimeout(end, durationMsMax);
+  socket.once('close', end);
+  if (socket.destroyed) end();
+  const over = whenAborted(ending.signal);
+  return {
+    signal: ending.signal,
+    over: over.up,
+    reason: () =>
+      socket.destroyed
+        ? new AppError('malformed_request', 'The client left before there was an answer.')
+        : new AppError('request_timeout', 'The request took longer than it may. Ask for less at a time.'),
+    end() {
+      clearTimeout(timer);
+      socket.off('close', end);
+      over.forget();
+    },
+  };
+}
+
+/** A destination's headers may be handed on as they are: what must not leave is left out here. */
+function checked({ status, headers, body }: StreamAnswer): StreamAnswer {
+  assert(Number.isInteger(status) && status >= 200 && status <= 599, 'a stream answers with a final status');
+  const kept: string[] = [];
+  for (let at = 0; at < headers.length; at += 2) {
+    const [name = '', value = ''] = [headers[at], headers[at + 1]];
+    const lower = name.toLowerCase();
+    if (!OWN_HEADERS.has(lower) && !lower.startsWith(CROSS_ORIGIN)) kept.push(name, value);
+  }
+  return { status, headers: kept, ...(body && { body }) };
+}

@@ -1,0 +1,21 @@
+import type { Principal } from '../../access/principal.js';
+import type { AnswerHolder } from '../../audit/entry.js';
+import type { OwnHeaders } from './own-headers.js';
+import type { PlaceHolder } from './places.js';
+
+/** What is known of a request, filled in on its way. */
+export interface RequestContext extends AnswerHolder, PlaceHolder {
+  readonly traceId: string;
+  readonly headers: OwnHeaders;
+  readonly sourceAddress: string;
+  /** The address as rate limits count it. */
+  readonly limitKey: string;
+  readonly startedAtMs: number;
+  /** The pattern of the route, never the raw path: a path can hold what belongs in no log. */
+  route: string;
+  /** Pages of any origin may read the answer: so where API keys are used, and nowhere else. */
+  isCrossOrigin: boolean;
+  principal: Principal | undefined;
+  /** What of a long answer is still to be written. */
+  unwrittenBytes: number;
+}

@@ -1,0 +1,9 @@
+/** Every resource of the tenant API, a line each. A new one gets its line here, and is everywhere. */
+export { applicationTemplates } from './application-templates/index.js';
+export { applications } from './applications/index.js';
+export { logs } from './logs/index.js';
+export { permissions } from './permissions/index.js';
+export { reports } from './reports/index.js';
+export { sessions } from './sessions/index.js';
+export { tenants } from './tenants/index.js';
+export { tokens } from './tokens/index.js';

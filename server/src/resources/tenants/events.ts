@@ -1,0 +1,9 @@
+import { defineEvents } from '../../audit/events.js';
+
+export const TENANT_EVENTS = defineEvents('tenant', {
+  created: ['create', 'Tenant created'],
+  updated: ['update', 'Tenant updated'],
+  settings_updated: ['update', 'Tenant updated, settings changed'],
+  retrieved: ['read', 'Tenant retrieved'],
+  denied: ['denied', 'Request denied'],
+});

@@ -1,0 +1,1 @@
+export { hasAnyUser, insertUser, isUser } from './queries.js';

@@ -1,0 +1,33 @@
+import type { AuditContext } from './audit/entry.js';
+import type { DroppedMonth } from './audit/partitions.js';
+import type { AccessHooks } from './resources/applications/index.js';
+import type { ProcessLog } from './telemetry/process-log.js';
+import type { VaultOptions } from './vault/index.js';
+
+/** What an operator who watches over security is told, one line each. */
+export interface SecurityLog extends Pick<AccessHooks, 'onSecurity'> {
+  readonly onRightsAltered: AccessHooks['onIntegrityFault'];
+  readonly onTokenAltered: VaultOptions['onIntegrityFault'];
+  readonly onTenantDeleted: (tenantId: string, auditContext: AuditContext) => void;
+  readonly onLogsDropped: (dropped: DroppedMonth) => void;
+}
+
+export function createSecurityLog({ security }: Pick<ProcessLog, 'security'>): SecurityLog {
+  return {
+    onSecurity: ({ event, ...story }, auditContext) =>
+      security.warn({ event: event.name, ...story, ...byWhom(auditContext) }, 'access changed'),
+    onRightsAltered: (story) => security.error({ event: 'integrity_fault', ...story }, 'stored rights were altered'),
+    onTokenAltered: (story) => security.error({ event: 'integrity_fault', ...story }, 'a stored token was altered'),
+    onTenantDeleted: (tenantId, auditContext) =>
+      security.warn({ event: 'tenant_deleted', tenantId, ...byWhom(auditContext) }, 'tenant deleted'),
+    onLogsDropped: (dropped) =>
+      security.warn({ event: 'logs_dropped', ...dropped }, 'a month of the log was past its retention'),
+  };
+}
+
+function byWhom({ actor, traceId }: AuditContext): {
+  readonly actor: string | undefined;
+  readonly traceId: string | undefined;
+} {
+  return { actor: actor?.id, traceId };
+}

@@ -1,0 +1,3 @@
+import { writeConfigurationPage } from './configuration-page.js';
+
+await writeConfigurationPage();

@@ -1,0 +1,54 @@
+import type { AuditContext } from '../../audit/entry.js';
+import { formatDate } from '../../kernel/dates.js';
+import type { TenantTx } from '../../storage/scope.js';
+import type { GroupDifference, TokenCount } from './queries.js';
+import { addActiveTokens, addToGroups, findActiveTokenCount, findTokenCounts } from './queries.js';
+
+/** A token that was created, read or used. */
+export interface ActiveToken {
+  readonly id: string;
+  readonly createdAtMs: number;
+  /** Made in this very transaction. */
+  readonly isNew: boolean;
+}
+
+/** What happened to tokens in one transaction. */
+export interface TokenUsage {
+  readonly differences: readonly GroupDifference[];
+  readonly active: readonly ActiveToken[];
+}
+
+/**
+ * Keeps the counters true, in the transaction of what they count. A token made this month was counted when it was made,
+ * so touching it again costs nothing; of older ones a row says that they were counted.
+ */
+export async function countUsage(
+  tx: TenantTx,
+  auditContext: AuditContext,
+  { differences, active }: TokenUsage,
+): Promise<void> {
+  const month = monthOf(auditContext.atMs);
+  const counted = active
+    .filter(({ createdAtMs, isNew }) => isNew || monthOf(createdAtMs) !== month)
+    .map(({ id, createdAtMs }) => (monthOf(createdAtMs) === month ? undefined : id));
+  await Promise.all([
+    differences.length > 0 && addToGroups(tx, differences),
+    counted.length > 0 && addActiveTokens(tx, month, counted),
+  ]);
+}
+
+/** How many tokens there are by type, and how many were active in the month. */
+export interface UsageFigures {
+  readonly counts: readonly TokenCount[];
+  readonly active: number;
+}
+
+export async function findUsage(tx: TenantTx, nowMs: number): Promise<UsageFigures> {
+  const [counts, active] = await Promise.all([findTokenCounts(tx, nowMs), findActiveTokenCount(tx, monthOf(nowMs))]);
+  return { counts, active };
+}
+
+/** The first day of the calendar month in UTC. */
+function monthOf(atMs: number): string {
+  return `${formatDate(atMs).slice(0, 7)}-01`;
+}

@@ -1,0 +1,196 @@
+import { setImmediate } from 'node:timers/promises';
+import { decide } from '../../access/decide.js';
+import type { Principal } from '../../access/principal.js';
+import type { AuditContext } from '../../audit/entry.js';
+import type { Budget } from '../../expressions/budget.js';
+import { createBudget } from '../../expressions/budget.js';
+import type { Expressions } from '../../expressions/expressions.js';
+import type { LargeWork } from '../../kernel/large-work.js';
+import type { Database } from '../../storage/database.js';
+import type { TenantTx } from '../../storage/scope.js';
+import { recordTouched } from '../change/change.js';
+import { TOKEN_EVENTS } from '../events.js';
+import type { Opener } from '../open/open.js';
+import { OPENED_TIMES } from '../open/open.js';
+import { takeRoom } from '../open/room.js';
+import { granted, subjectOf } from '../present/answer.js';
+import type { Fingerprints } from '../present/present.js';
+import { createPresent } from '../present/present.js';
+import type { PresentedToken } from '../present/token-body.js';
+import type { Filters } from '../search/build.js';
+import { createDirectory } from '../search/directory.js';
+import type { Page } from '../search/list-queries.js';
+import { countTokens, findTokens } from '../search/list-queries.js';
+import { parseQuery } from '../search/parse.js';
+import type { Ask, Resolved } from '../search/resolve.js';
+import { resolveAsk, resolveAtOnce } from '../search/resolve.js';
+import { fingerprintBytes } from '../stored/fingerprint.js';
+import type { TokenPosition } from '../stored/position.js';
+import type { FoundRow } from '../stored/row.js';
+import { isLarge, sealedBytesOf } from '../stored/row.js';
+import type { LargePage, LargePages, TokenPieces } from './large-pages.js';
+import { createLargePages, FREE_BYTES_MAX, PIECE_BYTES_MAX } from './large-pages.js';
+
+/** What the mask of one token on a page may cost, about five milliseconds; and from where on it is dear. */
+const MASK_UNITS_MAX = 1_000_000;
+const DEAR_UNITS = 200_000;
+
+/** Whose data can be searched for: tokens that are shown masked, or only such as are revealed. */
+export type SearchData = 'masked' | 'revealed';
+
+/** What is looked for: by the filters of a list, or by the text of a search. */
+export type Wanted = { readonly includesChildren: boolean } & (
+  | { readonly by: 'filters'; readonly filters: Filters }
+  | { readonly by: 'query'; readonly query: string }
+);
+
+/** Which page: by how many tokens stand before it, with the exact total; or by where the one before it ended. */
+export type PageWanted =
+  | { readonly by: 'offset'; readonly offset: number; readonly limit: number }
+  | { readonly by: 'position'; readonly after: TokenPosition | undefined; readonly limit: number };
+
+/** A page; in pieces where all of it would be too large. */
+export interface TokenPage {
+  readonly tokens: PresentedToken[] | TokenPieces;
+  /** All that match, of a page by offset; 0 otherwise. */
+  readonly total: number;
+  /** Where the next page begins, of a page by position that is not the last. */
+  readonly next: TokenPosition | undefined;
+}
+
+export interface ListOptions {
+  readonly database: Database;
+  readonly opener: Opener;
+  readonly expressions: Expressions;
+  readonly fingerprints: Fingerprints;
+  readonly searchData: SearchData;
+  readonly largeWork: LargeWork;
+}
+
+export type ListTokens = (
+  principal: Principal,
+  auditContext: AuditContext,
+  wanted: Wanted,
+  page: PageWanted,
+) => Promise<TokenPage>;
+
+interface Parts extends ListOptions {
+  readonly readDirectory: ReturnType<typeof createDirectory>;
+  readonly largePages: LargePages;
+  readonly least: Ask['least'];
+}
+
+export function createListTokens(options: ListOptions): ListTokens {
+  const parts: Parts = {
+    ...options,
+    readDirectory: createDirectory(),
+    largePages: createLargePages(options),
+    least: {
+      fingerprint: options.fingerprints === 'masked' ? 'mask' : 'reveal',
+      data: options.searchData === 'revealed' ? 'reveal' : 'mask',
+    },
+  };
+  return async (principal, auditContext, wanted, page) => {
+    if (page.by === 'offset') {
+      const { offset, limit } = page;
+      const { rows, total } = await look(parts, principal, auditContext, wanted, { offset, limit, isCounted: true });
+      return { total, next: undefined, tokens: await disclose(parts, principal, auditContext, wanted, rows) };
+    }
+    const { after, limit } = page;
+    // One more than asked for tells whether there is a next page.
+    const { rows } = await look(parts, principal, auditContext, wanted, { after, limit: limit + 1, isCounted: false });
+    const shown = rows.slice(0, limit);
+    const last = rows.length > limit ? shown.at(-1) : undefined;
+    const next = last && { createdAtMs: last.created_at.getTime(), tie: last.tie };
+    return { total: 0, next, tokens: await disclose(parts, principal, auditContext, wanted, shown) };
+  };
+}
+
+async function look(
+  { database, opener, least, readDirectory }: Parts,
+  principal: Principal,
+  auditContext: AuditContext,
+  wanted: Wanted,
+  page: Page & { readonly isCounted: boolean },
+): Promise<{ readonly rows: FoundRow[]; readonly total: number }> {
+  const search = wanted.by === 'query' ? { query: parseQuery(wanted.query) } : { filters: wanted.filters };
+  const keys = await opener.keysOf(principal.tenantId);
+  const { includesChildren } = wanted;
+  const permission = permissionFor(wanted);
+  const ask: Ask = {
+    principal,
+    permission,
+    keys,
+    includesChildren,
+    readFingerprint: fingerprintBytes,
+    least,
+    ...search,
+  };
+  const nowMs = auditContext.atMs;
+  const find = async (tx: TenantTx, resolved: Resolved) => {
+    const [rows, total] = await Promise.all([
+      findTokens(tx, { ...resolved, ...page, nowMs }),
+      page.isCounted ? countTokens(tx, { ...resolved, nowMs }) : 0,
+    ]);
+    return { rows, total };
+  };
+  const resolved = resolveAtOnce(ask);
+  if (resolved) return database.readAtOnce(principal.tenantId, (tx) => find(tx, resolved));
+  return database.readPage(principal.tenantId, async (tx) =>
+    find(tx, await resolveAsk(tx, ask, (asked) => readDirectory(asked, nowMs))),
+  );
+}
+
+/** Opens and shapes the tokens of a page, and has the log say so before they leave. */
+async function disclose(
+  parts: Parts,
+  principal: Principal,
+  auditContext: AuditContext,
+  wanted: Wanted,
+  found: readonly FoundRow[],
+): Promise<PresentedToken[] | TokenPieces> {
+  const { database, opener, largeWork } = parts;
+  const permission = permissionFor(wanted);
+  const event = wanted.by === 'query' ? TOKEN_EVENTS.found : TOKEN_EVENTS.listed;
+  const budgets: Budget[] = [];
+  const present = createPresent(parts, () => budgetOf(budgets), auditContext);
+  const inPieces = (): Promise<TokenPieces> => {
+    const presented: LargePage['present'] = (token, transform) => {
+      const body = present.body(token, transform, auditContext.atMs);
+      return { body, maskBytes: budgets.pop()?.bytesEmitted() ?? 0 };
+    };
+    return parts.largePages.open({ principal, auditContext, permission, event, rows: found, present: presented });
+  };
+  const rows = found.filter((row) => !isLarge(row));
+  if (rows.length < found.length) return inPieces();
+  const bytes = rows.reduce((sum, row) => sum + sealedBytesOf(row), 0);
+  if (bytes > FREE_BYTES_MAX) await takeRoom(largeWork, principal.tenantId, auditContext, bytes * OPENED_TIMES);
+  const tokens = await opener.open(principal.tenantId, rows);
+  const data: PresentedToken[] = [];
+  let maskBytes = 0;
+  for (const token of tokens) {
+    data.push(present.body(token, granted(decide(principal, permission, subjectOf(token))), auditContext.atMs));
+    const budget = budgets.pop();
+    if (budget === undefined) continue;
+    // Masks may make much of little.
+    maskBytes += budget.bytesEmitted();
+    if (maskBytes > PIECE_BYTES_MAX) return inPieces();
+    // A dear mask lets other requests in between.
+    if (budget.unitsLeft() < MASK_UNITS_MAX - DEAR_UNITS) await setImmediate();
+  }
+  if (tokens.length > 0) {
+    await database.write(principal.tenantId, (tx) => recordTouched(tx, auditContext, event, tokens));
+  }
+  return data;
+}
+
+/** One for each token: what one mask costs must not empty another's. */
+function budgetOf(budgets: Budget[]): Budget {
+  const budget = createBudget(MASK_UNITS_MAX);
+  budgets.push(budget);
+  return budget;
+}
+
+function permissionFor(wanted: Wanted): Ask['permission'] {
+  return wanted.by === 'query' ? 'token:search' : 'token:read';
+}

@@ -1,0 +1,172 @@
+import { decide } from '../../access/decide.js';
+import type { Permission } from '../../access/permissions.js';
+import type { Principal } from '../../access/principal.js';
+import type { AuditContext } from '../../audit/entry.js';
+import type { LogEvent } from '../../audit/events.js';
+import type { Budget } from '../../expressions/budget.js';
+import { createBudget } from '../../expressions/budget.js';
+import type { Expressions, TokenView } from '../../expressions/expressions.js';
+import { formatDate } from '../../kernel/dates.js';
+import { AppError } from '../../kernel/errors.js';
+import type { Json } from '../../kernel/json.js';
+import type { LargeWork } from '../../kernel/large-work.js';
+import type { Database } from '../../storage/database.js';
+import { placed, recordTouched } from '../change/change.js';
+import { FREE_BYTES_MAX, PIECE_BYTES_MAX } from '../find/large-pages.js';
+import { tooManyTokens, unknownTokens } from '../make/too-many.js';
+import type { Opener } from '../open/open.js';
+import { accessDenied, OPENED_TIMES } from '../open/open.js';
+import type { OpenRow } from '../open/open-rows.js';
+import { takeRoom } from '../open/room.js';
+import { granted, subjectOf } from '../present/answer.js';
+import type { Fingerprints, Present } from '../present/present.js';
+import { createPresent } from '../present/present.js';
+import type { FoundRow } from '../stored/row.js';
+import { isLarge, sealedBytesOf } from '../stored/row.js';
+import type { NamedExpression } from './detokenize-large.js';
+import { evaluateLarge } from './detokenize-large.js';
+import type { FoundExpression } from './find-expressions.js';
+import { findExpressions, rebuildWith } from './find-expressions.js';
+import { createRefusals } from './refused.js';
+
+export interface DetokenizeOptions {
+  readonly database: Database;
+  readonly opener: Opener;
+  readonly expressions: Expressions;
+  readonly fingerprints: Fingerprints;
+  readonly tokensPerRequestMax: number;
+  readonly largeWork: LargeWork;
+}
+
+/** What the values are for: which right it takes on every token, and what the log says. */
+export interface Purpose {
+  readonly permission: Permission;
+  readonly event: LogEvent;
+}
+
+/** One request, with all that its tokens are looked at by. */
+interface Asked {
+  readonly options: DetokenizeOptions;
+  readonly principal: Principal;
+  readonly auditContext: AuditContext;
+  readonly purpose: Purpose;
+  readonly found: readonly FoundExpression[];
+  readonly named: readonly NamedExpression[];
+  readonly rows: readonly FoundRow[];
+  readonly budget: Budget;
+  readonly refusals: ReturnType<typeof createRefusals>;
+}
+
+/** Above so many tokens each brings less of its record along. */
+const FEW = 8;
+
+/** Puts values in place of expressions: all of them, or none. Nothing leaves before it is in the log. */
+export async function detokenize(
+  options: DetokenizeOptions,
+  principal: Principal,
+  auditContext: AuditContext,
+  body: Json,
+  purpose: Purpose,
+): Promise<Json> {
+  const { database, expressions, tokensPerRequestMax } = options;
+  const found = findExpressions(body);
+  const budget = createBudget();
+  const named = found.map((each) => ({ text: each.text, ids: referencesOf(expressions, each, budget) }));
+  const ids = [...new Set(named.flatMap((each) => each.ids))];
+  if (ids.length > tokensPerRequestMax) throw tooManyTokens(tokensPerRequestMax);
+  const rows = await findAll(options.opener, principal, auditContext, ids);
+  const refusals = createRefusals(database, auditContext);
+  const tokens = rows.map(placed);
+  let values: Json[];
+  try {
+    values = await evaluateAll({ options, principal, auditContext, purpose, found, named, rows, budget, refusals });
+  } catch (error) {
+    throw await refusals.logged(tokens, error);
+  }
+  const answer = rebuildWith(body, values);
+  if (tokens.length > 0) {
+    await database.write(principal.tenantId, (tx) => recordTouched(tx, auditContext, purpose.event, tokens));
+  }
+  return answer;
+}
+
+async function findAll(
+  opener: Opener,
+  principal: Principal,
+  auditContext: AuditContext,
+  ids: readonly string[],
+): Promise<FoundRow[]> {
+  const look = ids.length > FEW ? opener.lookBriefly : opener.look;
+  const found = await Promise.all(ids.map((id) => look(principal.tenantId, id, auditContext.atMs)));
+  const unknown = ids.filter((_, n) => found[n] === undefined);
+  if (unknown.length > 0) throw unknownTokens(unknown);
+  return found.filter((row) => row !== undefined);
+}
+
+async function evaluateAll(asked: Asked): Promise<Json[]> {
+  const { options, principal, auditContext, found, named, rows, budget, refusals } = asked;
+  const { opener, expressions, largeWork } = options;
+  const present = createPresent(options, () => budget, auditContext);
+  const viewsOf = (tokens: readonly OpenRow[], by = present) =>
+    new Map(tokens.map((token) => [token.row.id, viewOf(asked, by, token)]));
+  const noting = <T>(evaluate: () => T): T => refusals.noting(() => namingField(pathOfAll(found), evaluate));
+  const evaluate = (text: string, views: ReadonlyMap<string, TokenView>): Json =>
+    expressions.evaluateWithTokens(text, views, budget) ?? null;
+  const small = rows.filter((row) => !isLarge(row));
+  const bytes = rows.reduce((sum, row) => sum + sealedBytesOf(row), 0);
+  if (small.length === rows.length && bytes <= PIECE_BYTES_MAX) {
+    if (bytes > FREE_BYTES_MAX) await takeRoom(largeWork, principal.tenantId, auditContext, bytes * OPENED_TIMES);
+    const views = viewsOf(await opener.open(principal.tenantId, small));
+    return noting(() => found.map(({ text }) => evaluate(text, views)));
+  }
+  // Looking at masks before the expressions must not use up what is theirs.
+  const first = createPresent(options, createBudget, auditContext);
+  return evaluateLarge(options, {
+    principal,
+    auditContext,
+    rows,
+    expressions: named,
+    budget,
+    noting,
+    check: (token) => void viewsOf([token], first),
+    viewsOf,
+    evaluate,
+  });
+}
+
+function viewOf({ principal, auditContext, purpose }: Asked, present: Present, token: OpenRow): TokenView {
+  const transform = granted(decide(principal, purpose.permission, subjectOf(token)));
+  const data = present.data(token, transform, auditContext.atMs);
+  // In an expression there is no leaving the data out: it would read like a token that holds nothing.
+  if (data === undefined) throw accessDenied();
+  const { row, content } = token;
+  const fingerprint = present.fingerprint(token, transform);
+  return {
+    id: row.id,
+    type: content.type,
+    data,
+    metadata: content.metadata ?? {},
+    containers: content.containers,
+    ...(fingerprint !== undefined && { fingerprint }),
+    created_at: formatDate(row.created_at.getTime()),
+  };
+}
+
+function referencesOf(expressions: Expressions, { path, text }: FoundExpression, budget: Budget): string[] {
+  return namingField(path, () => [...new Set(expressions.referencesOf(text, budget).map(({ id }) => id))]);
+}
+
+/** What the tokens hold decides which of several expressions fails, so a refusal does not tell which it was. */
+function pathOfAll(found: readonly FoundExpression[]): string {
+  return found.length === 1 && found[0] ? found[0].path : '$';
+}
+
+/** A failed expression is about the place in the body where it stands. */
+function namingField<T>(path: string, evaluate: () => T): T {
+  try {
+    return evaluate();
+  } catch (error) {
+    if (!(error instanceof AppError) || error.code !== 'invalid_expression') throw error;
+    throw new AppError('invalid_expression', error.message, { errors: { [path]: [error.message] }, cause: error });
+  }
+}
