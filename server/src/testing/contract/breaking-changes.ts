@@ -1,6 +1,6 @@
 import type { DocumentObject } from './document.js';
 import type { Bound, Shape } from './shape.js';
-import { isJson, kindsOf, shapeOf } from './shape.js';
+import { alternativesByType, isJson, shapeOf } from './shape.js';
 
 /** Something that worked with the earlier document and may not with the later one. */
 export interface BreakingChange {
@@ -114,7 +114,10 @@ function compareSchemas(
   level: number,
 ): void {
   if (level > LEVELS_MAX) return;
-  const [kinds, kindsNow] = [kindsOf(before, comparison.earlier), kindsOf(after, comparison.later)];
+  const [kinds, kindsNow] = [
+    alternativesByType(before, comparison.earlier),
+    alternativesByType(after, comparison.later),
+  ];
   if (kinds && kindsNow) {
     for (const [kind, schemas] of kinds) {
       const still = kindsNow.get(kind);

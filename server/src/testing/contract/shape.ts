@@ -57,7 +57,7 @@ export function shapeOf(nodes: readonly DocumentObject[], document: DocumentObje
 }
 
 /** Alternatives told apart by the one choice of their `type`; undefined for anything else. */
-export function kindsOf(
+export function alternativesByType(
   nodes: readonly DocumentObject[],
   document: DocumentObject,
 ): ReadonlyMap<string, readonly DocumentObject[]> | undefined {
