@@ -10,9 +10,10 @@ import { createExpressions } from './expressions/expressions.js';
 import { createRunOnce } from './http/idempotency/idempotency.js';
 import { operatorRoutes } from './http/operator-routes.js';
 import { createCursors } from './http/paging/cursor.js';
+import type { AnyRoute } from './http/routes/any-route.js';
+import { isJsonRoute } from './http/routes/any-route.js';
 import { createReadiness } from './http/routes/readiness.js';
 import { createRequestAudit } from './http/routes/request-audit.js';
-import type { RouteRecord } from './http/routes/route.js';
 import type { HttpServer, HttpServerOptions } from './http/server.js';
 import { createHttpServer } from './http/server.js';
 import type { JobRunner, JobSlot } from './jobs/runner.js';
@@ -87,7 +88,10 @@ export function createApp(options: AppOptions): App {
   const server = createServer(shared, {
     rateCounter: rateCounting.counter,
     noteUse: keyUses.note,
-    routes: [...routes, ...operatorRoutes({ version: VERSION, checkReady: readiness.check }, routes)],
+    routes: [
+      ...routes,
+      ...operatorRoutes({ version: VERSION, checkReady: readiness.check }, routes.filter(isJsonRoute)),
+    ],
   });
   const jobs = startBackground(shared, vault);
   addGauges(metrics, {
@@ -116,7 +120,7 @@ export function createApp(options: AppOptions): App {
 function createTenantApi(
   { config, core: { database, keyStore }, caches, security, largeWork }: Shared,
   wakePurge: () => void,
-): { readonly vault: Vault; readonly routes: RouteRecord[] } {
+): { readonly vault: Vault; readonly routes: AnyRoute[] } {
   const { keyring, systemKeys } = keyStore;
   const { tokensPerRequestMax, includedMonthlyActiveTokens } = config;
   const forgetAccess = caches.credentials.forgetTenant;

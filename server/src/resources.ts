@@ -1,5 +1,5 @@
 import { LOG_TABLE } from './audit/tables.js';
-import type { RouteRecord } from './http/routes/route.js';
+import type { AnyRoute } from './http/routes/any-route.js';
 import { KEPT_ANSWER_TABLES } from './kept-answers/tables.js';
 import type { Slice } from './resources/slice.js';
 import * as resources from './resources/slices.js';
@@ -30,6 +30,6 @@ export const TABLES: readonly TableRecord[] = [
   LOG_TABLE,
 ];
 
-export function tenantApiRoutes(parts: ResourceParts): RouteRecord[] {
+export function tenantApiRoutes(parts: ResourceParts): AnyRoute[] {
   return SLICES.flatMap((slice) => slice.routes(parts));
 }

@@ -79,6 +79,16 @@ describe('every statement on tenant data names its tenant', () => {
       'INSERT INTO logs (id, message) VALUES ($1, $2)',
       'SELECT name FROM tenants WHERE deleted_at IS NULL',
       'text',
+      'select id from tokens where id = $1',
+      'SELECT id FROM public.tokens WHERE id = $1',
+      'SELECT id FROM ONLY tokens WHERE id = $1',
+      'SELECT t.id FROM token_terms m, tokens t WHERE t.tenant_id = $1 AND t.id = $2',
+      'DELETE FROM tokens AS t WHERE t.tenant_id = t.tenant_id',
+      'SELECT id FROM tokens WHERE tenant_id = $1 OR id = $2',
+      'SELECT id FROM tokens WHERE (tenant_id = $1) OR true',
+      'SELECT id FROM tokens WHERE NOT tenant_id = $1',
+      'SELECT id FROM tokens WHERE NOT (tenant_id = $1)',
+      'TRUNCATE tokens',
     ];
     for (const sql of wrong) assert.equal(isBound(sql, tables), false, sql);
     const right = [
@@ -86,6 +96,8 @@ describe('every statement on tenant data names its tenant', () => {
       'INSERT INTO logs (tenant_id, id) VALUES ($1, $2)',
       'SELECT name FROM tenants WHERE id = $1',
       'SELECT id FROM users WHERE id = $1',
+      'SELECT id FROM tokens WHERE tenant_id = $1 AND (id = $2 OR tie = $3)',
+      'SELECT tokens.id FROM tokens WHERE tokens.tenant_id = $1',
     ];
     for (const sql of right) assert.equal(isBound(sql, tables), true, sql);
   });
@@ -97,17 +109,30 @@ function isExcepted({ name, path }: FoundStatement): boolean {
 
 /** A text that is not there to be read may be about anything. */
 function isBound(sql: string, tables: readonly string[]): boolean {
-  if (!/\s/.test(sql)) return false;
-  const table = `"?(?:${tables.join('|')}|\\$\\{\\w+\\})(?!\\w)`;
-  const count = (pattern: string) => [...sql.matchAll(new RegExp(pattern, 'g'))].length;
-  const read = count(`\\b(?:FROM|JOIN|UPDATE|USING)\\s+${table}`);
+  if (!/\s/.test(sql) || /\bTRUNCATE\b|\bNOT\s+\(?(?:\w+\.)?tenant_id\b/i.test(sql) || isAlternative(sql)) return false;
+  const table = `(?:\\w+\\.)?"?(?:${tables.join('|')}|\\$\\{\\w+\\})(?!\\w)`;
+  const count = (pattern: string) => [...sql.matchAll(new RegExp(pattern, 'gi'))].length;
+  // The first of a list, and the others behind a comma, with or without another name.
+  const read =
+    count(`\\b(?:FROM|JOIN|UPDATE|USING)\\s+(?:ONLY\\s+)?${table}`) +
+    count(`\\bFROM\\s(?:(?!\\b(?:WHERE|SELECT|SET|ON|ORDER)\\b)[^()])*,\\s*(?:ONLY\\s+)?${table}`);
   const written = count(`\\bINTO\\s+${table}`);
   const ofTenants = count('\\b(?:FROM|JOIN|UPDATE)\\s+tenants\\b');
   return (
-    read <= count('\\btenant_id = (?:\\$\\d+|\\w+\\.tenant_id)') &&
+    read <= count('(?:(\\w+)\\.|(?<![\\w.]))tenant_id = (?:\\$\\d+|(?!\\1\\.)\\w+\\.tenant_id)') &&
     written <= count('\\bINTO \\S+ \\([^)]*\\btenant_id\\b') &&
     ofTenants <= count('\\bid = (?:\\$1(?!\\d)|\\w+\\.tenant_id)')
   );
+}
+
+/** Outside all brackets one side of an OR is enough, whatever the other says. */
+function isAlternative(sql: string): boolean {
+  let outside = sql;
+  for (let before = ''; before !== outside; ) {
+    before = outside;
+    outside = outside.replaceAll(/\([^()]*\)/g, ' ');
+  }
+  return /\bOR\b(?!\s+REPLACE)/i.test(outside);
 }
 
 /** Every table that a migration makes with a column `tenant_id`. */

@@ -1,5 +1,5 @@
 import type { LogEvent } from '../audit/events.js';
-import type { RouteRecord } from '../http/routes/route.js';
+import type { AnyRoute } from '../http/routes/any-route.js';
 import type { JobRecord } from '../jobs/job-record.js';
 import type { Database } from '../storage/database.js';
 import type { CacheRecord } from '../storage/memories.js';
@@ -20,8 +20,8 @@ export interface JobParts {
 export interface Slice<Parts> {
   /** The name of its folder. */
   readonly name: string;
-  /** Each with the example of its input, where it has one. */
-  readonly routes: (parts: Parts) => readonly RouteRecord[];
+  /** Of any kind; those in JSON each with the example of its input, where it has one. */
+  readonly routes: (parts: Parts) => readonly AnyRoute[];
   /** Everything it can write into the log. */
   readonly events: readonly LogEvent[];
   /** The tables it owns. */

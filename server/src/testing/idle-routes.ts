@@ -1,15 +1,16 @@
 import { createCursors } from '../http/paging/cursor.js';
+import { isJsonRoute } from '../http/routes/any-route.js';
 import type { RouteRecord } from '../http/routes/route.js';
 import { tenantApiRoutes } from '../resources.js';
 import type { TestApp } from './test-app.js';
 import { testVault } from './test-vault.js';
 
-/** The records of every route of the tenant API, to be looked at and not called. */
+/** The records of every JSON route of the tenant API, to be looked at and not called. */
 export function idleRoutes(app: TestApp): RouteRecord[] {
   const { database, keyStore } = app;
   const refuse = () => Promise.reject(new Error('nothing is called here'));
   const ignore = () => {};
-  return tenantApiRoutes({
+  const routes = tenantApiRoutes({
     database,
     vault: testVault(app),
     tenants: { get: refuse, update: refuse, delete: refuse },
@@ -21,4 +22,5 @@ export function idleRoutes(app: TestApp): RouteRecord[] {
     onSecurity: ignore,
     onIntegrityFault: ignore,
   });
+  return routes.filter(isJsonRoute);
 }

@@ -1,8 +1,8 @@
 import type { StreamUnlock } from '../crypto/sealed-stream-keys.js';
 import { AppError } from '../kernel/errors.js';
 import { EXIT, ExitError } from '../kernel/exit.js';
-import type { BringCounts, BringIn, BringInOptions } from '../vault/index.js';
-import { createBringIn } from '../vault/index.js';
+import type { BringCounts, BringIn, BringInOptions } from '../vault/carry/index.js';
+import { createBringIn } from '../vault/carry/index.js';
 import type { ImportBatch } from './import-batches.js';
 import { importBatches } from './import-batches.js';
 import { openExport } from './import-source.js';

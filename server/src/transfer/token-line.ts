@@ -5,7 +5,7 @@ import type { Json } from '../kernel/json.js';
 import type { JsonObject } from '../kernel/json-object.js';
 import { isJsonObject } from '../kernel/json-object.js';
 import { readNewToken } from '../resources/tokens/index.js';
-import type { BroughtToken, CarriedToken } from '../vault/index.js';
+import type { BroughtToken, CarriedToken } from '../vault/carry/index.js';
 import { storedIdFault } from '../vault/index.js';
 
 /** Clocks of two installations differ a little; a day is no slip of a clock. */

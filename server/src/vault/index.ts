@@ -1,7 +1,3 @@
-export type { BringCounts, BringIn, BringInOptions, BroughtToken } from './carry/bring-in.js';
-export { createBringIn } from './carry/bring-in.js';
-export type { CarriedBatch, CarriedToken, TakeOut, TakeOutOptions } from './carry/take-out.js';
-export { createTakeOut } from './carry/take-out.js';
 export type { Metadata, MetadataPatch } from './change/merge-metadata.js';
 export { METADATA_ENTRIES_MAX, mergeMetadata, TOO_MANY_ENTRIES } from './change/merge-metadata.js';
 export type { TokenPatch } from './change/token-patch.js';

@@ -29,7 +29,6 @@ const CROSS_ORIGIN = 'access-control-';
 /** Makes a route of the kind `stream` runnable. Rights come before any byte of the body is read. */
 export function streamRunner(route: StreamRoute, options: RunnerOptions, respond: Responder): RouteRunner {
   const identify = createIdentify(route.admits, options);
-  const names = new Map<string, string>(route.methods.map((method) => [method, `${method} ${route.path}`]));
 
   async function serve(exchange: Exchange, rawQuery: string, params: Params): Promise<void> {
     const { request, response, context } = exchange;
@@ -73,21 +72,39 @@ export function streamRunner(route: StreamRoute, options: RunnerOptions, respond
     try {
       await admit(exchange, rawQuery, params, principal);
     } catch (error) {
-      if (error instanceof AppError && error.status === 403 && options.auditRequest && route.audit) {
-        const auditContext = auditContextOf(exchange.context, options.clock);
-        await options.auditRequest({ route, params, principal, auditContext, isDenied: true });
-      }
+      if (isDenied(error)) await auditDenied(route, options, exchange, params, principal);
       throw error;
     }
   }
 
   return async (exchange, rawQuery, params) => {
     const { request, context } = exchange;
-    context.route = names.get(request.method === 'HEAD' ? 'GET' : (request.method ?? 'GET')) ?? route.path;
+    context.route = nameOf(route, request.method);
     const isUnknown = route.admits === 'anyone' || (route.isKeyOptional && context.headers.apiKey === undefined);
-    if (isUnknown) await serve(exchange, rawQuery, params);
-    else await admitAudited(exchange, rawQuery, params, await identify(exchange));
+    if (isUnknown) return serve(exchange, rawQuery, params);
+    return admitAudited(exchange, rawQuery, params, await identify(exchange));
   };
+}
+
+function isDenied(error: unknown): boolean {
+  return error instanceof AppError && error.status === 403;
+}
+
+async function auditDenied(
+  route: StreamRoute,
+  { auditRequest, clock }: RunnerOptions,
+  { context }: Exchange,
+  params: Params,
+  principal: Principal,
+): Promise<void> {
+  if (!auditRequest || !route.audit) return;
+  await auditRequest({ route, params, principal, auditContext: auditContextOf(context, clock), isDenied: true });
+}
+
+/** For log lines and metrics: what asks for the head alone counts as GET. */
+function nameOf({ methods, path }: StreamRoute, method = 'GET'): string {
+  const known = methods.find((each) => each === (method === 'HEAD' ? 'GET' : method));
+  return known === undefined ? path : `${known} ${path}`;
 }
 
 /** How long anybody is there to read an answer. */

@@ -1,3 +1,4 @@
+import { RIGHTS_IN_WORDS } from '../../access/rights-in-words.js';
 import type { RouteExample, RouteRecord } from '../../http/routes/route.js';
 import { defineRoute } from '../../http/routes/route.js';
 import { APPLICATION_EVENTS } from './events.js';
@@ -20,6 +21,7 @@ const RIGHTS = {
   rules: [{ description: 'Cards', priority: 1, container: '/pci/', transform: 'mask', permissions: ['token:read'] }],
   expires_at: '2099-12-31T00:00:00Z',
 };
+const UPDATE_RULES = { ...RIGHTS_IN_WORDS, same_type: '`type` is left out, or that of the Application.' };
 const MADE: RouteExample = { after: 'POST /applications', params: { id: '$response.body#/id' } };
 
 export function applicationRoutes(applications: Applications): RouteRecord[] {
@@ -51,6 +53,7 @@ function collectionRoutes(applications: Applications): RouteRecord[] {
       summary: 'Create an Application',
       description: 'The answer is the only one that shows its key.',
       body: ApplicationCreate,
+      describes: { rules: RIGHTS_IN_WORDS },
       example: { body: { name: 'Checkout', type: 'private', ...RIGHTS, create_key: true } },
       status: 201,
       response: ApplicationWithKeyBody,
@@ -104,6 +107,7 @@ function singleRoutes(applications: Applications): RouteRecord[] {
       description:
         'Replaces name, permissions, rules and end; what is left out is none. Holds from the next request on.',
       body: ApplicationUpdate,
+      describes: { rules: UPDATE_RULES },
       example: { ...MADE, body: { name: 'Checkout, renamed', ...RIGHTS } },
       status: 200,
       response: ShownApplication,

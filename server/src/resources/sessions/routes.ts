@@ -1,4 +1,5 @@
 import Type from 'typebox';
+import { RIGHTS_IN_WORDS } from '../../access/rights-in-words.js';
 import type { RouteExample, RouteRecord } from '../../http/routes/route.js';
 import { defineRoute } from '../../http/routes/route.js';
 import { SESSION_EVENTS } from './events.js';
@@ -7,6 +8,10 @@ import type { Sessions } from './service.js';
 
 const NONCE = '$response.body#/nonce';
 
+const AUTHORIZE_RULES = {
+  ...RIGHTS_IN_WORDS,
+  dates: '`expires_at` is a complete date of the calendar, in the future and at most 24 hours ahead.',
+};
 const AUTHORIZE_EXAMPLE: RouteExample = {
   after: 'POST /sessions',
   body: {
@@ -55,6 +60,7 @@ export function sessionRoutes(sessions: Sessions): RouteRecord[] {
       summary: 'Authorize a session',
       description: 'Grants token permissions to the session of the nonce, never more than the caller itself holds.',
       body: SessionAuthorize,
+      describes: { rules: AUTHORIZE_RULES },
       example: AUTHORIZE_EXAMPLE,
       status: 200,
       failures: ['wrong_application_type', 'not_found', 'session_already_authorized'],

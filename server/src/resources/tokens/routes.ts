@@ -5,7 +5,13 @@ import { TOKEN_EVENTS } from '../../vault/index.js';
 import { NewTokenDocument, TOKENIZE_COMPONENTS, TokenPatchDocument } from './document/bodies.js';
 import * as examples from './document/examples.js';
 import { JSON_COMPONENTS, ref } from './document/json.js';
-import { DETOKENIZE_RULES, NEW_TOKEN_RULES, TOKEN_PATCH_RULES, TOKENIZE_RULES } from './document/rules.js';
+import {
+  DETOKENIZE_RULES,
+  NEW_TOKEN_RULES,
+  SEARCH_RULES,
+  TOKEN_PATCH_RULES,
+  TOKENIZE_RULES,
+} from './document/rules.js';
 import { readListFilters } from './input/list-filters.js';
 import {
   ListFiltersDocument,
@@ -171,6 +177,7 @@ function searchRoutes(tokens: Tokens): RouteRecord[] {
       summary: 'Search tokens',
       description: 'The tokens the caller may search that match, newest first.',
       body: SearchBody,
+      describes: { rules: SEARCH_RULES },
       example: examples.SEARCH,
       optionalBody: true,
       status: 200,
@@ -185,6 +192,7 @@ function searchRoutes(tokens: Tokens): RouteRecord[] {
       summary: 'Search tokens by cursor',
       description: 'As the other search; a container includes what is below it.',
       body: SearchV2Body,
+      describes: { rules: SEARCH_RULES },
       example: examples.SEARCH,
       optionalBody: true,
       status: 200,

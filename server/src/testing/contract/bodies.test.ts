@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
+import type { ApplicationType } from '../../access/permissions.js';
 import { documentPath, exampleBodyOf } from '../../http/openapi/examples.js';
 import { OWN_FORMATS } from '../../http/openapi/publish.js';
 import { createInputReader } from '../../http/routes/read-input.js';
@@ -8,6 +9,7 @@ import type { RouteRecord } from '../../http/routes/route.js';
 import { takesBody } from '../../http/routes/route.js';
 import type { FieldErrors } from '../../kernel/errors.js';
 import { AppError } from '../../kernel/errors.js';
+import { checkTimedRights } from '../../resources/applications/definition/definition.js';
 import { readNewToken } from '../../resources/tokens/input/new-token.js';
 import { readTokenPatch } from '../../resources/tokens/input/token-patch.js';
 import { readTokenizeBody } from '../../resources/tokens/input/tokenize.js';
@@ -32,6 +34,19 @@ const READERS: Readonly<Record<string, Read>> = {
   'POST /detokenize': (body) => faultsOf(() => findExpressions(body)),
 };
 
+type Rights = Parameters<typeof checkTimedRights>[1];
+const HOURS_AHEAD_MAX = 24;
+
+/** Routes that check more than their schema says: what comes behind it. */
+const CHECKS: Readonly<Record<string, (body: never) => ReturnType<typeof checkTimedRights>>> = {
+  'POST /applications': (body: Rights & { readonly type: ApplicationType }) =>
+    checkTimedRights(body.type, body, CONTEXT),
+  // Checked anew by the type that is stored.
+  'PUT /applications/{id}': (body: Rights) => checkTimedRights(undefined, body, CONTEXT),
+  'POST /sessions/authorize': (body: Rights) =>
+    checkTimedRights('session', body, { ...CONTEXT, aheadMaxMs: HOURS_AHEAD_MAX * 3_600_000 }),
+};
+
 /** Whole bodies of every type, beside the example of the route. */
 const CARD = { number: '4242424242424242', expiration_month: 1, expiration_year: 2099, cvc: '123', more: [1, null] };
 const TOKENS = [
@@ -54,7 +69,24 @@ const WHOLE: Readonly<Record<string, readonly unknown[]>> = {
 /** The sentences with which a reader refuses what the schema lets through, by the rule the document states in words. */
 const SENTENCES: Readonly<Record<string, readonly RegExp[]>> = {
   check_digits: [/^must be a (card|routing) number with a right check digit$/],
-  dates: [/^must be a complete ISO 8601 date/, /^must lie in the future$/],
+  dates: [
+    ...[/^must be a complete ISO 8601 date/, /^must lie in the future$/],
+    ...[/^must be a date such as/, /^must be in the future$/, /^must be at most 24 hours ahead$/],
+  ],
+  rights: [
+    ...[/is not a permission; GET \/permissions lists them$/, /cannot be held by a/],
+    /^must name at least one permission, unless there are rules$/,
+  ],
+  access_rules: [
+    ...[/^cannot be given to a management application$/, /^must have at most 100 conditions in all$/],
+    ...[
+      /^is the priority of another rule/,
+      /^is required(, unless there are conditions)?$/,
+      /^can be used by sessions alone/,
+    ],
+    ...[/^cannot stand beside a container$/, /^must be a path such as/, /^must name at least one permission$/],
+    /is not about tokens; rules are for tokens alone$/,
+  ],
   text: [/^must not hold NUL or unpaired surrogates$/, /^must not have a key with NUL or unpaired surrogates$/],
   name: [/^must not be blank and must not hold NUL or unpaired surrogates$/],
 };
@@ -69,7 +101,7 @@ describe('the bodies of the API document', () => {
   for (const route of routes) {
     const title = `${route.method} ${documentPath(route.path)}`;
     const rules = { ...OWN_FORMATS, ...route.describes?.rules };
-    const read = READERS[title] ?? readerOf(route);
+    const read = READERS[title] ?? readerOf(route, CHECKS[title]);
 
     it(`${title}: the schema takes exactly what the reader takes, but for the rules it states in words`, () => {
       const judge = judgeOf(route.method, documentPath(route.path));
@@ -144,9 +176,14 @@ function disagreement(
   return others.length === 0 ? undefined : `only the schema takes it: ${others.join('; ')}`;
 }
 
-function readerOf(route: RouteRecord): Read {
+function readerOf(route: RouteRecord, check?: (body: never) => ReturnType<typeof checkTimedRights>): Read {
   const reader = createInputReader(route);
-  return (body) => faultsOf(() => reader.body(body));
+  return (body) =>
+    faultsOf((errors) => {
+      const read = reader.body(body);
+      const checked = check?.(read as never);
+      if (checked && 'errors' in checked) Object.assign(errors, checked.errors);
+    });
 }
 
 function faultsOf(read: (errors: FieldErrors) => unknown): string[] {

@@ -86,6 +86,10 @@ describe('changes that break clients', () => {
       thingWith({ name: { type: 'string', minLength: 1, maxLength: 200, pattern: '^a' } }),
       'name has a pattern',
     ],
+    'names that are shorter': [
+      thingWith({ inner: { ...THING.properties.inner, propertyNames: { type: 'string', maxLength: 5 } } }),
+      'inner names has maxLength 5',
+    ],
     'an object that is closed': [thingWith({}, { additionalProperties: false }), 'takes no others'],
   };
   for (const [title, [schema, expected]] of Object.entries(request)) {
@@ -124,6 +128,42 @@ describe('changes that break clients', () => {
     assert.deepEqual(changed({}, { parameters: [{ ...parameter, required: true }] }), ['size is a required parameter']);
     const text = { ...parameter, schema: { type: 'string' } };
     assert.deepEqual(changed({ parameters: [parameter] }, { parameters: [text] }), ['size is string, not integer']);
+  });
+
+  it('in one of several kinds of a body: a field it needs, fewer in a list, the kind itself, and another default', () => {
+    const kindOf = (type: string, fields: object = {}, more: object = {}) => ({
+      type: 'object',
+      properties: { type: { type: 'string', enum: [type] }, name: { type: 'string' }, ...fields },
+      ...more,
+    });
+    const size = (value: string) => ({
+      size: { anyOf: [{ allOf: [{ type: 'string', enum: ['s', 'm'] }], default: value }, { type: 'null' }] },
+    });
+    const tags = (maxItems: number) => ({ tags: { type: 'array', maxItems } });
+    const of = (...kinds: object[]) => ({ request: { oneOf: kinds } });
+    const before = of(kindOf('a', { ...size('s'), ...tags(9) }), kindOf('b', tags(9)));
+    const later = (a: object, b: object) => changed(before, of(a, b));
+    const [a, b] = [kindOf('a', { ...size('s'), ...tags(9) }), kindOf('b', tags(9))];
+    assert.deepEqual(later(a, b), []);
+    assert.deepEqual(later(a, kindOf('b', tags(9), { required: ['name'] })), ['b.name is required']);
+    assert.deepEqual(later(kindOf('a', { ...size('s'), ...tags(1) }), b), ['a.tags has maxItems 1']);
+    assert.deepEqual(later(kindOf('a', { ...size('m'), ...tags(9) }), b), ['a.size is "m" where it is left out']);
+    assert.deepEqual(later(a, kindOf('c', tags(9))), ['b is gone']);
+  });
+
+  it('of who may call: a type of Application, and the header of the key', () => {
+    const types = (...names: string[]) => ({ operation: { 'x-application-types': names } });
+    assert.deepEqual(changed(types('public', 'private'), types('private')), [
+      'is not for public Applications any more',
+    ]);
+    assert.deepEqual(changed(types('private'), types('private', 'public')), []);
+    const withHeader = (name: string) => ({
+      paths: {},
+      components: { securitySchemes: { ApiKey: { type: 'apiKey', in: 'header', name } } },
+    });
+    assert.deepEqual(breakingChanges(withHeader('SVC-API-KEY'), withHeader('X-KEY')), [
+      { operation: 'every operation', field: 'header SVC-API-KEY', what: 'is not read' },
+    ]);
   });
 
   it('are none of these: what is added, what is wider, a schema written out as alternatives', () => {

@@ -1,6 +1,6 @@
 import type { DocumentObject } from './document.js';
 import type { Bound, Shape } from './shape.js';
-import { isJson, shapeOf } from './shape.js';
+import { alternativesByType, isJson, shapeOf } from './shape.js';
 
 /** Something that worked with the earlier document and may not with the later one. */
 export interface BreakingChange {
@@ -27,6 +27,7 @@ const EVERY_TYPE = ['string', 'number', 'boolean', 'null', 'array', 'object'];
 /** Everything that a client of the earlier document may stumble over. What is only added breaks nobody. */
 export function breakingChanges(earlier: DocumentObject, later: DocumentObject): BreakingChange[] {
   const changes: BreakingChange[] = [];
+  compareSchemes(changes, earlier, later);
   const now = operationsOf(later);
   for (const [operation, before] of operationsOf(earlier)) {
     const after = now.get(operation);
@@ -34,6 +35,18 @@ export function breakingChanges(earlier: DocumentObject, later: DocumentObject):
     else compareOperation({ earlier, later, operation, side: 'request', changes }, before, after);
   }
   return changes;
+}
+
+/** Where a credential is sent. */
+function compareSchemes(changes: BreakingChange[], earlier: DocumentObject, later: DocumentObject): void {
+  const schemesOf = ({ components }: DocumentObject) =>
+    Object.values(memberOf(isJson(components) ? components : {}, 'securitySchemes') ?? {})
+      .filter(isJson)
+      .map((scheme) => `${scheme.in} ${scheme.name}`);
+  const still = schemesOf(later);
+  for (const scheme of schemesOf(earlier)) {
+    if (!still.includes(scheme)) changes.push({ operation: 'every operation', field: scheme, what: 'is not read' });
+  }
 }
 
 function operationsOf({ paths }: DocumentObject): Map<string, DocumentObject> {
@@ -50,6 +63,10 @@ function compareOperation(comparison: Comparison, before: DocumentObject, after:
   const add = (field: string, what: string) => changes.push({ operation, field, what });
   const [asked = 'none', asks = 'none'] = [before['x-permission'], after['x-permission']];
   if (asked !== asks) add('', `asks for ${asks}, not ${asked}`);
+  const [callers, mayCall] = [before['x-application-types'], after['x-application-types']];
+  for (const type of Array.isArray(callers) && Array.isArray(mayCall) ? callers : []) {
+    if (Array.isArray(mayCall) && !mayCall.includes(type)) add('', `is not for ${type} Applications any more`);
+  }
   compareParameters(comparison, before, after);
   const [taken, takes] = [memberOf(before, 'requestBody'), memberOf(after, 'requestBody')];
   if (takes?.required === true && taken?.required !== true) add('', 'needs a body');
@@ -97,6 +114,19 @@ function compareSchemas(
   level: number,
 ): void {
   if (level > LEVELS_MAX) return;
+  const [kinds, kindsNow] = [
+    alternativesByType(before, comparison.earlier),
+    alternativesByType(after, comparison.later),
+  ];
+  if (kinds && kindsNow) {
+    for (const [kind, schemas] of kinds) {
+      const still = kindsNow.get(kind);
+      const at = field === '' ? kind : `${field} ${kind}`;
+      if (still) compareSchemas(comparison, schemas, still, at, level + 1);
+      else comparison.changes.push({ operation: comparison.operation, field: at, what: 'is gone' });
+    }
+    return;
+  }
   const [was, is] = [shapeOf(before, comparison.earlier), shapeOf(after, comparison.later)];
   const add = (name: string, what: string) =>
     comparison.changes.push({ operation: comparison.operation, field: name, what });
@@ -116,6 +146,15 @@ function compareSchemas(
   if (was.items.length > 0 && is.items.length > 0) {
     compareSchemas(comparison, was.items, is.items, `${field}[]`, level + 1);
   }
+  if (is.names.length > 0 && comparison.side === 'request') {
+    compareSchemas(
+      comparison,
+      was.names.length > 0 ? was.names : [{ type: 'string' }],
+      is.names,
+      `${field} names`,
+      level + 1,
+    );
+  }
 }
 
 /** A request must take what it took; an answer must be what it could be. */
@@ -131,6 +170,8 @@ function valueChanges(side: Side, was: Shape, is: Shape): string[] {
     if (isTighter(bound, value, was.bounds.get(bound)) && was.types !== undefined)
       changes.push(`has ${bound} ${value}`);
   }
+  const isOther = was.defaults.size > 0 && [...was.defaults].some((value) => !is.defaults.has(value));
+  if (isOther) changes.push(`is ${[...is.defaults].join(' or ') || 'nothing'} where it is left out`);
   const isNewPattern = is.patterns && [...is.patterns].some((pattern) => !was.patterns?.has(pattern));
   if (isNewPattern && was.types?.has('string')) changes.push('has a pattern');
   return changes;

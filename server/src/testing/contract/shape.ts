@@ -16,6 +16,10 @@ export interface Shape {
   /** What other members are: absent if there may be any, empty if there may be none. */
   readonly others: readonly DocumentObject[] | undefined;
   readonly items: readonly DocumentObject[];
+  /** What the names of members are, where that is said. */
+  readonly names: readonly DocumentObject[];
+  /** What it is where it is left out, as JSON. */
+  readonly defaults: ReadonlySet<string>;
 }
 
 export const BOUNDS = {
@@ -47,7 +51,25 @@ export function shapeOf(nodes: readonly DocumentObject[], document: DocumentObje
     required: new Set(namesIn(objects[0]?.required).filter((name) => objects.every((one) => isRequired(one, name)))),
     others: othersOf(objects),
     items: all.flatMap(({ items }) => (isJson(items) ? [items] : [])),
+    names: objects.flatMap(({ propertyNames }) => (isJson(propertyNames) ? [propertyNames] : [])),
+    defaults: new Set(all.flatMap(({ default: value }) => (value === undefined ? [] : [JSON.stringify(value)]))),
   };
+}
+
+/** Alternatives told apart by the one choice of their `type`; undefined for anything else. */
+export function alternativesByType(
+  nodes: readonly DocumentObject[],
+  document: DocumentObject,
+): ReadonlyMap<string, readonly DocumentObject[]> | undefined {
+  const kinds = new Map<string, DocumentObject[]>();
+  const all = nodes.flatMap((node) => alternativesOf(node, document, 0));
+  for (const one of all) {
+    const type = isJson(one.properties) ? one.properties.type : undefined;
+    const [kind, ...others] = isJson(type) ? (shapeOf([type], document).choices ?? []) : [];
+    if (kind === undefined || others.length > 0) return undefined;
+    kinds.set(kind, [...(kinds.get(kind) ?? []), one]);
+  }
+  return kinds.size > 1 ? kinds : undefined;
 }
 
 function alternativesOf(node: DocumentObject, document: DocumentObject, depth: number): DocumentObject[] {
@@ -56,7 +78,11 @@ function alternativesOf(node: DocumentObject, document: DocumentObject, depth: n
   const choices = node.oneOf ?? node.anyOf;
   if (Array.isArray(choices)) return choices.flatMap((choice) => alternativesOf(choice, document, depth + 1));
   // Of parts that all must hold the first says the most; our documents add only what is required to it.
-  if (Array.isArray(node.allOf)) return alternativesOf(node.allOf[0], document, depth + 1);
+  if (Array.isArray(node.allOf)) {
+    const { default: value } = node;
+    const first = alternativesOf(node.allOf[0], document, depth + 1);
+    return value === undefined ? first : first.map((one) => ({ ...one, default: value }));
+  }
   return [node];
 }
 

@@ -1,5 +1,12 @@
+/** What is checked of any JSON while it is read. */
+const ON_JSON = {
+  numbers: 'Numbers have no more digits than a double keeps; send others as text.',
+  nesting: 'JSON is nested at most 64 levels deep.',
+};
+
 /** What is checked of a token and no schema can say. The document states each in these words. */
 const ON_TOKENS = {
+  ...ON_JSON,
   check_digits: 'The numbers of cards (Luhn) and the routing numbers of banks (ABA) end in a right check digit.',
   expressions: 'Expressions parse, and give a value over this `data`; an index gives one that is not empty.',
   dates: '`expires_at` is a complete date of the calendar, in the future.',
@@ -24,6 +31,11 @@ export const TOKENIZE_RULES = {
 };
 
 export const DETOKENIZE_RULES = {
+  nesting: ON_JSON.nesting,
   expressions: 'Expressions parse, give a value and name tokens that there are.',
   count: 'At most 100 tokens, unless the operator allows another number.',
+};
+
+export const SEARCH_RULES = {
+  query: 'The query parses: fields, texts in quotes, AND, OR, NOT and brackets.',
 };
