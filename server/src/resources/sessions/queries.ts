@@ -104,25 +104,12 @@ export async function deleteDueSessions(tx: TenantTx, nowMs: number, limit: numb
   return (await tx.run(DELETE_DUE_SESSIONS, [tx.tenantId, new Date(nowMs), limit])).length;
 }
 
-export interface SessionMacRow {
-  readonly id: string;
-  readonly hash: Buffer;
-  readonly nonce_hash: Buffer;
-  readonly created_by: string;
-  readonly authorized_by: string | null;
-  readonly authorized_key: string | null;
-  readonly permissions: string[];
-  readonly rules: string;
-  readonly expires_at: Date;
-  readonly mac: Buffer;
-}
-
-const LIST_SESSION_MACS = statement<SessionMacRow>(
+const LIST_SESSION_MACS = statement<StoredSession>(
   'list_session_macs',
   `SELECT id, hash, nonce_hash, created_by, authorized_by, authorized_key, permissions, rules, expires_at, mac
    FROM sessions WHERE tenant_id = $1 AND id > $2 ORDER BY id LIMIT $3`,
 );
 
-export async function listSessionMacs(tx: TenantTx, after: string, limit: number): Promise<SessionMacRow[]> {
+export async function listSessionMacs(tx: TenantTx, after: string, limit: number): Promise<StoredSession[]> {
   return tx.run(LIST_SESSION_MACS, [tx.tenantId, after, limit]);
 }

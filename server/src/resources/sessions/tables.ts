@@ -3,7 +3,7 @@ import { FIRST_ID } from '../../kernel/ids.js';
 import type { TenantTx } from '../../storage/scope.js';
 import { defineTable } from '../../tables/table.js';
 import { stepOf } from '../../tables/walk.js';
-import type { SessionMacRow } from './queries.js';
+import type { StoredSession } from './queries.js';
 import { listSessionMacs } from './queries.js';
 
 const idOf = ({ id }: { readonly id: string }): string => id;
@@ -16,14 +16,14 @@ export const SESSION_TABLES = [
     macs: {
       async verify(tx, rowMacKey, position, limit) {
         const page = await listSessionMacs(tx, position || FIRST_ID, limit);
-        const isSound = (row: SessionMacRow) => isSessionMacValid(rowMacKey, sessionOf(tx, row), row.mac);
+        const isSound = (row: StoredSession) => isSessionMacValid(rowMacKey, sessionOf(tx, row), row.mac);
         return stepOf(page, limit, idOf, page.filter((row) => !isSound(row)).map(idOf));
       },
     },
   }),
 ];
 
-function sessionOf(tx: TenantTx, row: SessionMacRow): Parameters<typeof isSessionMacValid>[1] {
+function sessionOf(tx: TenantTx, row: StoredSession): Parameters<typeof isSessionMacValid>[1] {
   const { nonce_hash: nonceHash, created_by: createdBy, authorized_by: authorizedBy, expires_at: expiresAt } = row;
   const who = { nonceHash, createdBy, authorizedBy, authorizedKey: row.authorized_key };
   return { ...row, ...who, tenantId: tx.tenantId, expiresAt };
