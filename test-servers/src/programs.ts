@@ -1,5 +1,6 @@
 import type { ChildProcess } from 'node:child_process';
 import { spawn } from 'node:child_process';
+import { randomInt } from 'node:crypto';
 import { createServer } from 'node:net';
 import type { Ids } from './account.js';
 
@@ -60,14 +61,27 @@ export async function runProgram(path: string, args: readonly string[], options:
   if (code !== 0) throw new Error(`${path} ended with ${code}: ${program.output()}`);
 }
 
-/** A port nobody listens on now. */
+/**
+ * Below the ports a system gives to outgoing connections (Linux 32768, macOS and Windows 49152), else one of those could
+ * take the port between this answer and the start of its server.
+ */
+const PORT_FIRST = 20_000;
+const PORT_END = 32_768;
+
+/** A port nobody listens on now, and no outgoing connection takes. */
 export async function freePort(): Promise<number> {
+  const port = randomInt(PORT_FIRST, PORT_END);
+  return (await isFree(port)) ? port : freePort();
+}
+
+async function isFree(port: number): Promise<boolean> {
   const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const address = server.address();
-  await new Promise((resolve) => server.close(resolve));
-  if (address === null || typeof address === 'string') throw new Error('a TCP server has a port');
-  return address.port;
+  const isListening = await new Promise<boolean>((resolve) => {
+    server.once('error', () => resolve(false));
+    server.listen(port, '127.0.0.1', () => resolve(true));
+  });
+  if (isListening) await new Promise((resolve) => server.close(resolve));
+  return isListening;
 }
 
 const POLL_MS = 25;

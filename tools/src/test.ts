@@ -43,7 +43,7 @@ process.env.TEST_POSTGRES = await new Promise<string>((resolve, reject) => {
 });
 try {
   const files = await globFiles(
-    ['server/dist', 'tools/dist', 'acceptance/dist', 'faults/dist', 'fuzz/dist', 'bench/dist'],
+    ['server/dist', 'tools/dist', 'acceptance/dist', 'faults/dist', 'fuzz/dist', 'bench/dist', 'test-servers/dist'],
     '.test.js',
   );
   const chosen = files.filter((file) => isWhole || patterns.some((pattern) => file.includes(pattern)));

@@ -10,11 +10,11 @@ import { after, before, describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { applicationTypeOfKey, isWellFormedApiKey } from '../access/api-key.js';
 import { parseRootKey } from '../crypto/root-key.js';
+import { START_HANGS_MS } from '../testing/eventually.js';
 import { createCaller } from '../testing/http-client.js';
 import { VERSION } from '../version.js';
 
 const MAIN = fileURLToPath(new URL('../main.js', import.meta.url));
-const START_MS = 180_000;
 const UUID = /^[0-9a-f-]{36}$/;
 
 interface Ended {
@@ -41,7 +41,7 @@ async function serve(env: Record<string, string>) {
   const child = launch(['serve'], { STRONGROOM_PORT: '0', ...env });
   let output = '';
   const address = await new Promise<string>((resolve, reject) => {
-    const timer = setTimeout(() => reject(new Error(`not ready: ${output}`)), START_MS);
+    const timer = setTimeout(() => reject(new Error(`not ready: ${output}`)), START_HANGS_MS);
     child.stdout?.on('data', (chunk) => {
       output += String(chunk);
       const [, found] = /"address":"([^"]+)".*"msg":"ready"/.exec(output) ?? [];

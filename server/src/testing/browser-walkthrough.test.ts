@@ -5,7 +5,7 @@ import { after, before, describe, it } from 'node:test';
 import { createContext, runInContext } from 'node:vm';
 import { createBrowserFetch } from './browser-fetch.js';
 import type { CommandSettings } from './command-runner.js';
-import { eventually } from './eventually.js';
+import { eventually, START_HANGS_MS } from './eventually.js';
 import { startFaultyWay } from './faulty-way.js';
 import type { Block } from './page-blocks.js';
 import { blocksOf, fileIn, shownBehind } from './page-blocks.js';
@@ -15,7 +15,6 @@ import { startPageProduct, surroundings } from './page-product.js';
 const PAGE = 'docs/browser.md';
 const FILES = ['setup.mjs', 'backend.mjs', 'index.html', 'page.js'];
 const KEYS = ['content-type', 'svc-api-key', 'svc-idempotency-key'];
-const START_MS = 60_000;
 
 describe(PAGE, () => {
   let blocks: Block[];
@@ -153,7 +152,7 @@ async function addressOf(child: ChildProcess): Promise<string> {
   let printed = '';
   for (const stream of [child.stdout, child.stderr]) stream?.on('data', (chunk) => (printed += String(chunk)));
   const address = () => /http:\S+\n/.exec(printed)?.[0].trim();
-  await eventually('the shop listens', () => address() !== undefined || child.exitCode !== null, START_MS);
+  await eventually('the shop listens', () => address() !== undefined || child.exitCode !== null, START_HANGS_MS);
   return address() ?? assert.fail(printed);
 }
 

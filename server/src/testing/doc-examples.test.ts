@@ -11,6 +11,7 @@ import { findProgram, unless } from '@strongroom/test-servers/find.js';
 import { freePort } from '@strongroom/test-servers/programs.js';
 import { generateRootKey } from '../crypto/root-key.js';
 import { launch } from './command-runner.js';
+import { START_HANGS_MS } from './eventually.js';
 import type { Answer, Call } from './http-client.js';
 import { createCaller } from './http-client.js';
 import type { Example, ExampleStep } from './page-examples.js';
@@ -19,7 +20,6 @@ import { Bindings, examplesIn, unfolded } from './page-examples.js';
 const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
 const MAIN = fileURLToPath(new URL('../main.js', import.meta.url));
 const ON_THE_PAGE = 'http://127.0.0.1:8080';
-const START_MS = 60_000;
 const COMMAND_MS = 60_000;
 const TOKEN_RIGHTS = ['token:create', 'token:read', 'token:search', 'token:update', 'token:delete'];
 
@@ -96,10 +96,15 @@ async function start(
     ...(how === 'root key of its own' && { STRONGROOM_ROOT_KEY_FILE: keyFile }),
   };
   const child = launch(settings, 'serve');
-  const ended = new Promise((resolve) => child.once('exit', resolve));
+  const ended = new Promise((resolve) => child.once('close', resolve));
   const greeting = await new Promise<string>((resolve, reject) => {
     let printed = '';
-    const timer = setTimeout(() => reject(new Error(`not ready: ${printed}`)), START_MS);
+    const notReady = () => reject(new Error(`not ready: ${printed}`));
+    const timer = setTimeout(notReady, START_HANGS_MS);
+    void ended.then(notReady);
+    child.stderr?.on('data', (chunk) => {
+      printed += String(chunk);
+    });
     child.stdout?.on('data', (chunk) => {
       printed += String(chunk);
       if (!printed.includes('"msg":"ready"')) return;
