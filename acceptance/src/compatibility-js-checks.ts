@@ -14,7 +14,7 @@ export function isApiError(error: unknown, status: number, field?: string): bool
   return true;
 }
 
-export function traceIdOf(error: unknown): unknown {
+export function traceIdOfApiError(error: unknown): unknown {
   const data: unknown = error instanceof BasisTheoryApiError ? error.data : undefined;
   return typeof data === 'object' && data !== null && 'traceId' in data ? data.traceId : undefined;
 }

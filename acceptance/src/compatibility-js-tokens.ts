@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import type { BasisTheory } from '@basis-theory/basis-theory-js';
 import { isApiError } from './compatibility-js-checks.js';
-import { present } from './compatibility-subject.js';
+import { given } from './compatibility-subject.js';
 
 const CARD = { number: '4242424242424242', expiration_month: 12, expiration_year: 2020, cvc: '123' };
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
@@ -31,9 +31,9 @@ export function jsTokens(client: () => BasisTheory): void {
     const made = await tokens.create({ ...wanted, expiresAt: '1/2/2099 3:04:05 AM +01:00' });
     const { tenantId, createdBy, createdAt, fingerprint, expiresAt, ...rest } = made;
     assert.deepEqual(rest, wanted);
-    for (const id of [tenantId, createdBy]) assert.match(present(id), UUID);
-    assert.match(present(createdAt), /\+00:00$/);
-    assert.match(present(fingerprint), /^[1-9A-HJ-NP-Za-km-z]{43,44}$/);
+    for (const id of [tenantId, createdBy]) assert.match(given(id), UUID);
+    assert.match(given(createdAt), /\+00:00$/);
+    assert.match(given(fingerprint), /^[1-9A-HJ-NP-Za-km-z]{43,44}$/);
     assert.equal(expiresAt, '2099-01-02T02:04:05.000+00:00');
     assert.deepEqual(await tokens.retrieve('weird id:2'), made);
     const taken = tokens.create({ id: 'weird id:2', type: 'token', data: 'x' });
@@ -47,7 +47,7 @@ export function jsTokens(client: () => BasisTheory): void {
     const changed = await tokens.update(id, { data: { dropped: null, added: 3 }, metadata: { b: '3' } });
     assert.deepEqual(changed.data, { kept: 1, added: 3 });
     assert.deepEqual(changed.metadata, { a: '1', b: '3' });
-    assert.match(present(changed.modifiedAt), /\+00:00$/);
+    assert.match(given(changed.modifiedAt), /\+00:00$/);
     assert.deepEqual(await tokens.retrieve(id), changed);
     assert.equal(await tokens.delete(id), undefined);
     await assert.rejects(tokens.retrieve(id), (error) => isApiError(error, 404));

@@ -1,12 +1,13 @@
 import assert from 'node:assert/strict';
 import { before, describe, it } from 'node:test';
 import { BasisTheory } from '@basis-theory/basis-theory-js';
-import { isApiError, traceIdOf } from './compatibility-js-checks.js';
+import { isApiError, traceIdOfApiError } from './compatibility-js-checks.js';
 import { jsTokens } from './compatibility-js-tokens.js';
 import type { Reference } from './compatibility-subject.js';
-import { present, TOKEN_PERMISSIONS } from './compatibility-subject.js';
+import { given } from './compatibility-subject.js';
 import type { Calls } from './recorded-client.js';
 import { callsOf, recorded } from './recorded-client.js';
+import { TOKEN_PERMISSIONS } from './vault.js';
 
 const UNKNOWN_ID = '00000000-0000-4000-8000-00000000dead';
 const HOUR_MS = 3_600_000;
@@ -119,7 +120,7 @@ export function js(reference: () => Reference): void {
       assert.deepEqual((await logs.list({ page: 999, size: 2 })).data, []);
       const ofTenant = all.filter(({ entityType }) => entityType === 'tenant');
       assert.deepEqual((await logs.list({ entityType: 'tenant', entityId: tenant.id, size: 1000 })).data, ofTenant);
-      const middle = present(all[Math.floor(all.length / 2)]).createdAt;
+      const middle = given(all[Math.floor(all.length / 2)]).createdAt;
       const since = all.filter(({ createdAt }) => createdAt >= middle);
       for (const startDate of [middle, middle.replace('+00:00', 'Z'), middle.replace('+00:00', '')]) {
         assert.deepEqual((await logs.list({ startDate, size: 1000 })).data, since);
@@ -139,7 +140,7 @@ export function js(reference: () => Reference): void {
         rules: [EVERYTHING],
         expiresAt: '12/31/2099',
       });
-      assert.match(present(made.key), /^key_pvt_/);
+      assert.match(given(made.key), /^key_pvt_/);
       assert.deepEqual(made.rules, [EVERYTHING]);
       assert.equal(made.expiresAt, '2099-12-31T00:00:00.000+00:00');
       const { key: _key, ...readable } = made;
@@ -161,20 +162,20 @@ export function js(reference: () => Reference): void {
     it('reads an application by its key, and makes the key anew', async () => {
       const { applications } = management;
       const made = await applications.create({ name: 'Key', type: 'public', permissions: ['token:create'] });
-      const holder = await clientOf(present(made.key));
+      const holder = await clientOf(given(made.key));
       assert.equal((await holder.applications.retrieveByKey()).id, made.id);
-      assert.equal((await applications.retrieveByKey({ apiKey: present(made.key) })).id, made.id);
+      assert.equal((await applications.retrieveByKey({ apiKey: given(made.key) })).id, made.id);
       assert.equal(await idByDeprecatedCall(holder.applications), made.id);
       const renewed = await applications.regenerateKey(made.id);
       assert.equal(renewed.id, made.id);
       await assert.rejects(holder.applications.retrieveByKey(), (error) => isApiError(error, 401));
-      assert.equal((await applications.retrieveByKey({ apiKey: present(renewed.key) })).id, made.id);
+      assert.equal((await applications.retrieveByKey({ apiKey: given(renewed.key) })).id, made.id);
     });
 
     it('reads templates', async () => {
       const { applicationTemplates } = management;
       const all = await applicationTemplates.list();
-      const collect = present(all.find(({ name }) => name === 'Collect PCI Data'));
+      const collect = given(all.find(({ name }) => name === 'Collect PCI Data'));
       assert.deepEqual([collect.applicationType, collect.rules?.[0]?.container], ['public', '/pci/']);
       assert.deepEqual(await applicationTemplates.retrieve(collect.id), collect);
       await assert.rejects(applicationTemplates.retrieve(UNKNOWN_ID), (error) => isApiError(error, 404));
@@ -183,7 +184,7 @@ export function js(reference: () => Reference): void {
     it('404 whose body repeats the trace id that the client sent', async () => {
       await assert.rejects(
         management.applications.retrieve(UNKNOWN_ID, { correlationId: 'order-4711' }),
-        (error) => isApiError(error, 404) && traceIdOf(error) === 'order-4711',
+        (error) => isApiError(error, 404) && traceIdOfApiError(error) === 'order-4711',
       );
     });
 
@@ -192,7 +193,7 @@ export function js(reference: () => Reference): void {
       const odd = applications.create({ name: 'Odd', type: 'private', permissions: ['token:levitate'] });
       await assert.rejects(odd, (error) => isApiError(error, 400, 'permissions'));
       const weak = await applications.create({ name: 'Weak', type: 'private', permissions: ['token:read'] });
-      const denied = applications.list({}, { apiKey: present(weak.key) });
+      const denied = applications.list({}, { apiKey: given(weak.key) });
       await assert.rejects(denied, (error) => isApiError(error, 403));
     });
   });
@@ -205,7 +206,7 @@ export function js(reference: () => Reference): void {
       const full = await applications.create({ name: 'Full', type: 'private', rules: [EVERYTHING] });
       const permissions = ['token:create', 'token:update'];
       const narrow = await applications.create({ name: 'Narrow', type: 'public', permissions });
-      [server, browser] = await Promise.all([clientOf(present(full.key)), clientOf(present(narrow.key))]);
+      [server, browser] = await Promise.all([clientOf(given(full.key)), clientOf(given(narrow.key))]);
     });
 
     jsTokens(() => server);

@@ -3,7 +3,7 @@ import { it } from 'node:test';
 import type { BasisTheoryClient } from '@basis-theory/node-sdk';
 import { BasisTheory } from '@basis-theory/node-sdk';
 import { isError, toArray } from './compatibility-node-sdk-checks.js';
-import { present } from './compatibility-subject.js';
+import { given } from './compatibility-subject.js';
 
 const CARD = { number: '4242424242424242', expiration_month: 12, expiration_year: 2020, cvc: 123 };
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
@@ -26,9 +26,9 @@ export function nodeSdkTokens(client: () => BasisTheoryClient, reader: () => Bas
     const made = await tokens.create({ ...wanted, expiresAt: '12/31/2099' });
     const { tenantId, createdBy, createdAt, fingerprint, expiresAt, ...rest } = made;
     assert.deepEqual(rest, wanted);
-    for (const id of [tenantId, createdBy]) assert.match(present(id), UUID);
+    for (const id of [tenantId, createdBy]) assert.match(given(id), UUID);
     assert.ok(createdAt instanceof Date);
-    assert.match(present(fingerprint), /^[1-9A-HJ-NP-Za-km-z]{43,44}$/);
+    assert.match(given(fingerprint), /^[1-9A-HJ-NP-Za-km-z]{43,44}$/);
     assert.equal(expiresAt?.toISOString(), '2099-12-31T00:00:00.000Z');
     assert.deepEqual(await tokens.get('weird id:1'), made);
     const taken = tokens.create({ id: 'weird id:1', data: 'x' });
@@ -54,15 +54,15 @@ export function nodeSdkTokens(client: () => BasisTheoryClient, reader: () => Bas
     const { tokens } = client();
     const card = await tokens.create({ type: 'card', data: CARD });
     const masked = { number: 'XXXXXXXXXXXX4242', expiration_month: 12, expiration_year: 2020 };
-    assert.deepEqual((await reader().tokens.get(present(card.id))).data, masked);
+    assert.deepEqual((await reader().tokens.get(given(card.id))).data, masked);
     const data = { name: 'Ada Lovelace', age: 36, hidden: 'never' };
     const mask = { name: '{{ data.name | reveal_last: 4 }}', age: '{{ data.age }}', hidden: '{{ data.hidden | ' };
     const own = await tokens.create({ data, mask });
-    const shown = await reader().tokens.get(present(own.id));
+    const shown = await reader().tokens.get(given(own.id));
     assert.deepEqual(shown.data, { name: 'XXXXXXXXlace', age: 36 });
     assert.deepEqual(shown.mask, mask);
     const bare = await tokens.create({ data: 'nothing to show' });
-    assert.equal((await reader().tokens.get(present(bare.id))).data, undefined);
+    assert.equal((await reader().tokens.get(given(bare.id))).data, undefined);
     const seen = await reader().tokens.detokenize({ number: `{{ ${card.id} | json: '$.number' }}` });
     assert.deepEqual(seen, { number: masked.number });
   });
@@ -70,7 +70,7 @@ export function nodeSdkTokens(client: () => BasisTheoryClient, reader: () => Bas
   it('changes a token by merging, and deletes it', async () => {
     const { tokens } = client();
     const { id } = await tokens.create({ data: { kept: 1, dropped: 2 }, metadata: { a: '1', b: '2' } });
-    const changed = await tokens.update(present(id), {
+    const changed = await tokens.update(given(id), {
       data: { dropped: null, added: 3 },
       metadata: { b: '3' },
       privacy: { impactLevel: 'low' },
@@ -80,10 +80,10 @@ export function nodeSdkTokens(client: () => BasisTheoryClient, reader: () => Bas
     assert.deepEqual(changed.metadata, { a: '1', b: '3' });
     assert.equal(changed.expiresAt?.toISOString(), '2099-01-02T15:04:00.000Z');
     assert.ok(changed.modifiedAt instanceof Date);
-    assert.deepEqual(await tokens.get(present(id)), changed);
-    assert.equal(await tokens.delete(present(id)), undefined);
-    await assert.rejects(tokens.get(present(id)), (error) => isError(error, BasisTheory.NotFoundError));
-    await assert.rejects(tokens.update(present(id), {}), (error) => isError(error, BasisTheory.NotFoundError));
+    assert.deepEqual(await tokens.get(given(id)), changed);
+    assert.equal(await tokens.delete(given(id)), undefined);
+    await assert.rejects(tokens.get(given(id)), (error) => isError(error, BasisTheory.NotFoundError));
+    await assert.rejects(tokens.update(given(id), {}), (error) => isError(error, BasisTheory.NotFoundError));
   });
 
   it('gives the first answer again for the same idempotency key, whatever the body', async () => {
@@ -103,7 +103,7 @@ export function nodeSdkTokens(client: () => BasisTheoryClient, reader: () => Bas
     const { tokens } = client();
     const made: string[] = [];
     for (const data of ['a', 'b', 'c']) {
-      made.unshift(present((await tokens.create({ data, metadata: { listed: 'Yes' } })).id));
+      made.unshift(given((await tokens.create({ data, metadata: { listed: 'Yes' } })).id));
     }
     assert.equal((await tokens.list()).data[0]?.id, made[0]);
     assert.deepEqual(idsOf((await tokens.list({ id: made })).data), made);
@@ -123,14 +123,14 @@ export function nodeSdkTokens(client: () => BasisTheoryClient, reader: () => Bas
         containers: ['/v2/sdk/'],
         metadata: { v: 'two' },
       });
-      made.unshift(present(token.id));
+      made.unshift(given(token.id));
     }
     assert.deepEqual(idsOf(await toArray(await tokens.listV2({ type: 'card_number', size: 2 }))), made);
     assert.deepEqual(idsOf(await toArray(await tokens.listV2({ container: '/v2/', size: 1 }))), made);
     assert.deepEqual(idsOf((await tokens.listV2({ metadata: { v: 'two' } })).data), made);
     const print = { deduplicateToken: true, data: 'printed' };
     const { id, fingerprint } = await tokens.create(print);
-    assert.deepEqual(idsOf((await tokens.listV2({ fingerprint: present(fingerprint) })).data), [present(id)]);
+    assert.deepEqual(idsOf((await tokens.listV2({ fingerprint: given(fingerprint) })).data), [given(id)]);
   });
 
   it('searches by page and by cursor', async () => {
@@ -138,7 +138,7 @@ export function nodeSdkTokens(client: () => BasisTheoryClient, reader: () => Bas
     const made: string[] = [];
     for (const data of ['x', 'y', 'z']) {
       const token = await tokens.create({ data: { data, same: 'needle' }, searchIndexes: ['{{ data.same }}'] });
-      made.unshift(present(token.id));
+      made.unshift(given(token.id));
     }
     const query = 'data:needle';
     assert.deepEqual(idsOf((await tokens.search({ query })).data), made);
@@ -166,7 +166,7 @@ export function nodeSdkTokens(client: () => BasisTheoryClient, reader: () => Bas
 }
 
 function idsOf(tokens: readonly BasisTheory.Token[]): string[] {
-  return tokens.map(({ id }) => present(id));
+  return tokens.map(({ id }) => given(id));
 }
 
 function shaped(value: unknown): Partial<Record<string, unknown>> {

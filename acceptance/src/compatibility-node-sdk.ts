@@ -4,9 +4,10 @@ import { BasisTheory, BasisTheoryClient, BasisTheoryError } from '@basis-theory/
 import { isError, statusOf, toArray, traceIdOf } from './compatibility-node-sdk-checks.js';
 import { nodeSdkTokens } from './compatibility-node-sdk-tokens.js';
 import type { Reference } from './compatibility-subject.js';
-import { present, TOKEN_PERMISSIONS } from './compatibility-subject.js';
+import { given } from './compatibility-subject.js';
 import type { Calls } from './recorded-client.js';
 import { callsOf, recorded } from './recorded-client.js';
+import { TOKEN_PERMISSIONS } from './vault.js';
 
 const UNKNOWN_ID = '00000000-0000-4000-8000-00000000dead';
 const KEYS_MAX = 10;
@@ -145,13 +146,13 @@ export function nodeSdk(reference: () => Reference): void {
 
     it('narrows logs by type, entity and date', async () => {
       const { logs, tenants } = management();
-      const id = present((await tenants.self.get()).id);
+      const id = given((await tenants.self.get()).id);
       const all = (await logs.list({ size: 1000 })).data;
       const ofTenant = all.filter(({ entityType }) => entityType === 'tenant');
       assert.deepEqual((await logs.list({ entityType: 'tenant', entityId: id, size: 1000 })).data, ofTenant);
-      const middle = present(all[Math.floor(all.length / 2)]?.createdAt);
-      const since = all.filter(({ createdAt }) => present(createdAt) >= middle);
-      const until = all.filter(({ createdAt }) => present(createdAt) < middle);
+      const middle = given(all[Math.floor(all.length / 2)]?.createdAt);
+      const since = all.filter(({ createdAt }) => given(createdAt) >= middle);
+      const until = all.filter(({ createdAt }) => given(createdAt) < middle);
       assert.deepEqual((await logs.list({ startDate: middle, size: 1000 })).data, since);
       assert.deepEqual((await logs.list({ endDate: middle, size: 1000 })).data, until);
       const types = await logs.getEntityTypes();
@@ -166,8 +167,8 @@ export function nodeSdk(reference: () => Reference): void {
     it('creates, reads, lists, changes and deletes an application', async () => {
       const { applications } = management();
       const made = await applications.create({ name: 'Shop', type: 'private', rules: [EVERYTHING] });
-      const id = present(made.id);
-      assert.match(present(made.key), /^key_pvt_/);
+      const id = given(made.id);
+      assert.match(given(made.key), /^key_pvt_/);
       assert.deepEqual(made.rules, [EVERYTHING]);
       const { key: _key, ...readable } = made;
       const found = await applications.get(id);
@@ -177,7 +178,7 @@ export function nodeSdk(reference: () => Reference): void {
       assert.deepEqual((await applications.list({ id: [id, UNKNOWN_ID], type: ['private'] })).data, [found]);
       const changed = await applications.update(id, { name: 'Renamed', permissions: ['token:read'], rules: [] });
       assert.deepEqual([changed.name, changed.permissions], ['Renamed', ['token:read']]);
-      assert.equal((await clientOf(present(made.key)).applications.getByKey()).id, id);
+      assert.equal((await clientOf(given(made.key)).applications.getByKey()).id, id);
       assert.equal(await applications.delete(id), undefined);
       await assert.rejects(applications.get(id), (error) => isError(error, BasisTheory.NotFoundError));
     });
@@ -200,13 +201,13 @@ export function nodeSdk(reference: () => Reference): void {
     it('adds, reads and revokes further keys', async () => {
       const { applications, applicationKeys } = management();
       const made = await applications.create({ name: 'Keys', type: 'public', permissions: ['token:create'] });
-      const id = present(made.id);
+      const id = given(made.id);
       const added = await applicationKeys.create(id);
-      const keyId = present(added.id);
+      const keyId = given(added.id);
       assert.ok((await applicationKeys.list(id)).some((listed) => listed.id === keyId));
       const shown = await applicationKeys.get(id, keyId);
       assert.deepEqual([shown.id, shown.key, shown.createdAt], [keyId, undefined, added.createdAt]);
-      const holder = clientOf(present(added.key));
+      const holder = clientOf(given(added.key));
       assert.equal((await holder.applications.getByKey()).id, id);
       assert.equal(await applicationKeys.delete(id, keyId), undefined);
       await assert.rejects(holder.applications.getByKey(), (error) => isError(error, BasisTheory.UnauthorizedError));
@@ -215,18 +216,18 @@ export function nodeSdk(reference: () => Reference): void {
     it('400 for an eleventh key, with a problem that can be read', async () => {
       const { applications, applicationKeys } = management();
       const { id } = await applications.create({ name: 'Ten', type: 'public', permissions: ['token:create'] });
-      for (let held = 1; held < KEYS_MAX; held++) await applicationKeys.create(present(id));
-      const refused = applicationKeys.create(present(id));
+      for (let held = 1; held < KEYS_MAX; held++) await applicationKeys.create(given(id));
+      const refused = applicationKeys.create(given(id));
       await assert.rejects(refused, (error) => isError(error, BasisTheoryError) && statusOf(error) === 400);
-      assert.equal((await applicationKeys.list(present(id))).length, KEYS_MAX);
+      assert.equal((await applicationKeys.list(given(id))).length, KEYS_MAX);
     });
 
     it('reads templates', async () => {
       const { applicationTemplates } = management();
       const all = await applicationTemplates.list();
-      const full = present(all.find(({ name }) => name === 'Full Access'));
+      const full = given(all.find(({ name }) => name === 'Full Access'));
       assert.equal(full.applicationType, 'private');
-      assert.deepEqual(await applicationTemplates.get(present(full.id)), full);
+      assert.deepEqual(await applicationTemplates.get(given(full.id)), full);
       const refused = applicationTemplates.get(UNKNOWN_ID);
       await assert.rejects(refused, (error) => isError(error, BasisTheory.NotFoundError));
     });
@@ -245,7 +246,7 @@ export function nodeSdk(reference: () => Reference): void {
       const odd = applications.create({ name: 'Odd', type: 'private', permissions: ['token:levitate'] });
       await assert.rejects(odd, (error) => isError(error, BasisTheory.BadRequestError, 'permissions'));
       const { key } = await applications.create({ name: 'Weak', type: 'private', permissions: ['token:read'] });
-      const denied = clientOf(present(key)).applications.list();
+      const denied = clientOf(given(key)).applications.list();
       await assert.rejects(denied, (error) => isError(error, BasisTheory.ForbiddenError));
     });
   });
@@ -260,7 +261,7 @@ export function nodeSdk(reference: () => Reference): void {
         applications.create({ name: 'Narrow', type: 'public', permissions }),
         applications.create({ name: 'Reader', type: 'private', permissions: ['token:read'] }),
       ]);
-      keys = { private: present(full.key), public: present(narrow.key), reader: present(reader.key) };
+      keys = { private: given(full.key), public: given(narrow.key), reader: given(reader.key) };
     });
 
     nodeSdkTokens(
@@ -273,14 +274,14 @@ export function nodeSdk(reference: () => Reference): void {
       const { id } = await server.tokens.create({ type: 'token', data: 'seen by a session' });
       const session = await browser.sessions.create();
       assert.ok(session.expiresAt instanceof Date);
-      const visitor = clientOf(present(session.sessionKey));
-      await assert.rejects(visitor.tokens.get(present(id)), (error) => isError(error, BasisTheory.ForbiddenError));
-      const conditions = [{ attribute: 'id', operator: 'equals', value: present(id) }];
+      const visitor = clientOf(given(session.sessionKey));
+      await assert.rejects(visitor.tokens.get(given(id)), (error) => isError(error, BasisTheory.ForbiddenError));
+      const conditions = [{ attribute: 'id', operator: 'equals', value: given(id) }];
       const rules = [{ description: 'One', priority: 1, conditions, permissions: ['token:read'], transform: 'reveal' }];
-      const nonce = present(session.nonce);
+      const nonce = given(session.nonce);
       const expiresAt = new Date(Date.now() + HOUR_MS).toISOString();
       assert.equal(await server.sessions.authorize({ nonce, rules, expiresAt }), undefined);
-      assert.equal((await visitor.tokens.get(present(id))).data, 'seen by a session');
+      assert.equal((await visitor.tokens.get(given(id))).data, 'seen by a session');
       const again = server.sessions.authorize({ nonce, rules });
       await assert.rejects(again, (error) => isError(error, BasisTheory.ConflictError));
     });

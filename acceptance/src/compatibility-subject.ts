@@ -12,16 +12,6 @@ export interface Reference {
 
 export type ClientPackage = 'nodeSdk' | 'js';
 
-/** In the order of the catalogue, in which rights come back. */
-export const TOKEN_PERMISSIONS = [
-  'token:create',
-  'token:update',
-  'token:read',
-  'token:search',
-  'token:delete',
-  'token:use',
-];
-
 const MANAGEMENT = [
   'tenant:read',
   'tenant:update',
@@ -40,7 +30,7 @@ export async function openReference(): Promise<Reference> {
   return {
     // One of the packages speaks plain HTTP to this very name alone.
     baseUrl: server.baseUrl.replace('127.0.0.1', 'localhost'),
-    managementKeys: { nodeSdk: present(nodeSdk), js: present(js) },
+    managementKeys: { nodeSdk: given(nodeSdk), js: given(js) },
     close: server.stop,
   };
 }
@@ -50,7 +40,7 @@ async function makeKey(server: StartedServer, tenant: string): Promise<string> {
 }
 
 /** What a client's types call optional and our answers always have. */
-export function present<T>(value: T | undefined): T {
+export function given<T>(value: T | undefined): T {
   assert.ok(value !== undefined, 'the field is there');
   return value;
 }

@@ -3,7 +3,7 @@ import { before, describe, it } from 'node:test';
 import type { Answer, Call, Problem, Sent } from './client.js';
 import { createClient } from './client.js';
 import type { Reference } from './compatibility-subject.js';
-import { TOKEN_PERMISSIONS } from './compatibility-subject.js';
+import { TOKEN_PERMISSIONS } from './vault.js';
 
 interface Made {
   readonly id: string;

@@ -56,6 +56,7 @@ export const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 export const DATE = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}\+00:00$/;
 export const UNKNOWN_ID = '4c4f2a4e-8d8f-4a53-9d6b-5b0a3c1f7a10';
 export const CARD = { number: '4242424242424242', expiration_month: 12, expiration_year: 2031, cvc: '123' };
+/** In the order of the catalogue, in which rights come back. */
 export const TOKEN_PERMISSIONS = [
   ...['token:create', 'token:update', 'token:read', 'token:search', 'token:delete', 'token:use'],
 ];

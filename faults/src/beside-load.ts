@@ -15,7 +15,7 @@ export interface Made {
 }
 
 /** Beside the load, which knows nothing of them. */
-export async function makeTokens(round: Round, tenant: LoadTenant, count: number): Promise<Made[]> {
+export async function createTokens(round: Round, tenant: LoadTenant, count: number): Promise<Made[]> {
   const made: Made[] = [];
   for (let from = 0; from < count; from += TOKENS_A_REQUEST) {
     const values = Array.from({ length: Math.min(TOKENS_A_REQUEST, count - from) }, () => round.random.text(40));

@@ -5,6 +5,7 @@ import type { Core } from './core.js';
 import { listenTarget } from './core.js';
 import type { TenantBody } from './resources/tenants/index.js';
 import { TENANT_CACHE } from './resources/tenants/index.js';
+import { CACHES } from './resources.js';
 import { listenForChanges, sendEcho } from './storage/changes.js';
 import { createMemories } from './storage/memories.js';
 import type { Memory } from './storage/memory.js';
@@ -46,10 +47,10 @@ export function createCaches({ config, core, log }: CachesOptions): Caches {
   });
   const { isHearing } = changes;
   keyring.rememberOnlyWhile(isHearing);
-  const memories = createMemories({ entriesMax: REMEMBERED_MAX, isTrusted: isHearing });
+  const memories = createMemories(CACHES, { entriesMax: REMEMBERED_MAX, isTrusted: isHearing });
   return {
-    credentials: memories.open(CREDENTIAL_CACHE),
-    tenants: memories.open(TENANT_CACHE),
+    credentials: memories.of(CREDENTIAL_CACHE),
+    tenants: memories.of(TENANT_CACHE),
     isHearing,
     close: () => changes.close(),
   };

@@ -1,9 +1,11 @@
+import { CREDENTIAL_CACHE } from './access/cache.js';
 import { LOG_TABLE } from './audit/tables.js';
 import type { AnyRoute } from './http/routes/any-route.js';
 import { KEPT_ANSWER_TABLES } from './kept-answers/tables.js';
 import type { Slice } from './resources/slice.js';
 import * as resources from './resources/slices.js';
 import { ROTATION_TABLES } from './rotation/tables.js';
+import type { CacheRecord } from './storage/memories.js';
 import { KEY_TABLES } from './tables/of-keys.js';
 import type { TableRecord } from './tables/table.js';
 import { VAULT_TABLES } from './vault/index.js';
@@ -28,6 +30,12 @@ export const TABLES: readonly TableRecord[] = [
   ...SLICES.flatMap((slice) => slice.tables),
   ...KEY_TABLES,
   LOG_TABLE,
+];
+
+/** Everything of tenants that a process remembers. */
+export const CACHES: readonly CacheRecord<never>[] = [
+  CREDENTIAL_CACHE,
+  ...SLICES.flatMap((slice) => slice.caches ?? []),
 ];
 
 export function tenantApiRoutes(parts: ResourceParts): AnyRoute[] {

@@ -30,7 +30,7 @@ interface Line {
 }
 
 /** Sends to several servers in short turns, so that whatever else the machine does meanwhile falls on all of them. */
-export async function alternate(options: AlternatingOptions): Promise<AlternatingResult> {
+export async function sendInTurns(options: AlternatingOptions): Promise<AlternatingResult> {
   const refused: Record<number, number> = {};
   const targets = await Promise.all(options.targets.map((target) => connectTo(target, options.connections)));
   let isTurned = false;

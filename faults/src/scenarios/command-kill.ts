@@ -1,6 +1,6 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { makeTokens } from '../beside-load.js';
+import { createTokens } from '../beside-load.js';
 import { checkInvariants } from '../checks/invariants.js';
 import { makeDatabase } from '../databases.js';
 import { outcomeOf } from '../journal.js';
@@ -45,7 +45,7 @@ export const importKill: Scenario = {
     const count = round.isLong ? 5_000 : 600;
     const port = cluster.nodes[0]?.port ?? 0;
     const [from, to] = [await makeTenant(cluster.settings, port, 90), await makeTenant(cluster.settings, port, 91)];
-    await makeTokens(round, from, count);
+    await createTokens(round, from, count);
     const folder = join(cluster.folder, `export-${round.id}`);
     const word = join(cluster.folder, `word-${round.id}`);
     await writeFile(word, round.random.text(30), { mode: 0o600 });

@@ -1,7 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import type pg from 'pg';
 import type { Made } from '../beside-load.js';
-import { ask, inParallel, makeTokens } from '../beside-load.js';
+import { ask, createTokens, inParallel } from '../beside-load.js';
 import type { Ending } from '../call.js';
 import type { Damage, Spot } from '../damage.js';
 import { bytes, damage, text, words } from '../damage.js';
@@ -45,8 +45,8 @@ export const flippedBytes: Scenario = {
     try {
       const [holder, ...keyTenants] = await makeTenants(round, 1 + size.keyTenants);
       if (!holder) throw new Error('there is a tenant');
-      const tokens = await makeTokens(round, holder, size.tokens + size.controls);
-      const keyTokens = await Promise.all(keyTenants.map((tenant) => makeTokens(round, tenant, 1)));
+      const tokens = await createTokens(round, holder, size.tokens + size.controls);
+      const keyTokens = await Promise.all(keyTenants.map((tenant) => createTokens(round, tenant, 1)));
       const applications = await makeApplications(round, holder, size.applications);
       const bad = tokens.slice(0, size.tokens);
       const path = `/tokens/${tokens.at(-1)?.id}`;

@@ -1,6 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import type pg from 'pg';
-import { ask, makeTokens } from '../beside-load.js';
+import { ask, createTokens } from '../beside-load.js';
 import { textAt } from '../plan.js';
 import type { Round, Scenario } from '../scenario.js';
 import { asSuperuser } from '../superuser.js';
@@ -21,7 +21,7 @@ export const purgeKill: Scenario = {
   async inject(round) {
     const { cluster } = round;
     const tenant = await makeTenant(cluster.settings, cluster.nodes[0]?.port ?? 0, 92);
-    await makeTokens(round, tenant, round.isLong ? TOKENS.long : TOKENS.short);
+    await createTokens(round, tenant, round.isLong ? TOKENS.long : TOKENS.short);
     const words = ['application', 'create', '--tenant', tenant.id, '--type', 'management', '--permission'];
     const made = await cluster.command(...words, 'tenant:delete', '--json');
     const ending = await ask(round, 0, 'DELETE', '/tenants/self', textAt(JSON.parse(made.stdout), 'key'));

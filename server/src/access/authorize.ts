@@ -5,6 +5,9 @@ import type { Admits, Principal, PrincipalKind } from './principal.js';
 /** What a route asks for: a permission, a kind of key, any valid key, or nothing at all. There is no default. */
 export type Requirement = Permission | 'any key' | keyof typeof KEY_OF | 'public';
 
+/** What a route can ask for, by whom it admits: a permission of one who stays unknown, and a door without any, do not compile. */
+export type RequirementOf<A extends Admits> = A extends 'anyone' ? 'public' : Exclude<Requirement, 'public'>;
+
 const KEY_OF = {
   'any application key': undefined,
   'public application key': 'public',

@@ -28,5 +28,5 @@ export interface Slice<Parts> {
   readonly tables: readonly TableRecord[];
   readonly jobs?: (parts: JobParts) => readonly JobRecord[];
   /** What it remembers in the process, and which notice empties it. */
-  readonly caches?: readonly Pick<CacheRecord<never>, 'name' | 'emptiedBy'>[];
+  readonly caches?: readonly CacheRecord<never>[];
 }

@@ -10,32 +10,36 @@ export interface CacheRecord<V> {
 }
 
 export interface Memories {
-  /** A memory that is emptied as its record says. */
-  open<V>(record: CacheRecord<V>): Memory<V>;
+  /** The memory of a record; throws for one that was not in the list, which no notice would empty. */
+  of<V>(record: CacheRecord<V>): Memory<V>;
   onChange(change: ChangeNotice): void;
   /** Notices may have been missed. */
   forgetAll(): void;
 }
 
-interface Opened {
-  readonly emptiedBy: readonly ChangeNotice['kind'][];
-  readonly memory: Pick<Memory<unknown>, 'forgetTenant' | 'forgetAll'>;
+export interface MemoriesOptions {
+  readonly entriesMax: number;
+  /** False while changes made by another process might not be heard; then nothing is remembered. */
+  readonly isTrusted: () => boolean;
 }
 
-/** `isTrusted`: false while changes made by another process might not be heard; then nothing is remembered. */
-export function createMemories(options: { readonly entriesMax: number; readonly isTrusted: () => boolean }): Memories {
-  const opened: Opened[] = [];
+/** One memory for each record, emptied as the record says. */
+export function createMemories(records: readonly CacheRecord<never>[], options: MemoriesOptions): Memories {
+  const memories = new Map(
+    records.map((record) => [record, createMemory<never>({ ...options, tenantOf: record.tenantOf })]),
+  );
   return {
-    open(record) {
-      const memory = createMemory({ ...options, tenantOf: record.tenantOf });
-      opened.push({ emptiedBy: record.emptiedBy, memory });
-      return memory;
+    of<V>(record: CacheRecord<V>) {
+      const memory = memories.get(record);
+      if (memory === undefined) throw new Error(`the cache ${record.name} is declared by no slice`);
+      // The record is the key, and what it remembers has the type that the record names.
+      return memory as unknown as Memory<V>;
     },
     onChange({ kind, tenantId }) {
-      for (const { emptiedBy, memory } of opened) if (emptiedBy.includes(kind)) memory.forgetTenant(tenantId);
+      for (const [{ emptiedBy }, memory] of memories) if (emptiedBy.includes(kind)) memory.forgetTenant(tenantId);
     },
     forgetAll() {
-      for (const { memory } of opened) memory.forgetAll();
+      for (const memory of memories.values()) memory.forgetAll();
     },
   };
 }

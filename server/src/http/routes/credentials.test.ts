@@ -154,4 +154,13 @@ describe('which credential opens which route', () => {
     });
     assert.deepEqual(route.admits, ['application', 'user']);
   });
+
+  it('a permission asked of anyone does not compile, nor a route for keys that asks for nothing', () => {
+    const open = { ...base, path: '/x', handle: () => undefined } as const;
+    // @ts-expect-error: nobody who stays unknown holds a permission.
+    const asking = defineRoute({ ...open, permission: 'token:read', admits: 'anyone' });
+    // @ts-expect-error: keys are looked at and nothing is asked of them.
+    const careless = defineRoute({ ...open, permission: 'public', admits: ['application'] });
+    assert.deepEqual([asking.admits, careless.permission], ['anyone', 'public']);
+  });
 });

@@ -1,5 +1,5 @@
 import type { Static, TSchema } from 'typebox';
-import type { Requirement } from '../../access/authorize.js';
+import type { Requirement, RequirementOf } from '../../access/authorize.js';
 import type { Admits, Principal, PrincipalOf } from '../../access/principal.js';
 import type { EntityType } from '../../audit/entity-types.js';
 import type { AuditContext } from '../../audit/entry.js';
@@ -125,8 +125,9 @@ export interface RouteRecord extends RouteCommon {
 
 type TypedRoute<Q extends TSchema, B extends TSchema, R extends TSchema, F, A extends Admits> = Omit<
   RouteRecord,
-  'kind' | 'admits' | 'query' | 'readQuery' | 'body' | 'response' | 'location' | 'handle'
+  'kind' | 'permission' | 'admits' | 'query' | 'readQuery' | 'body' | 'response' | 'location' | 'handle'
 > & {
+  readonly permission: RequirementOf<A>;
   readonly admits: A;
   readonly query?: Q;
   readonly readQuery?: ReadQuery<F>;

@@ -1,3 +1,4 @@
+import type { RequirementOf } from '../../access/authorize.js';
 import type { Admits, Principal, PrincipalOf } from '../../access/principal.js';
 import type { AuditContext } from '../../audit/entry.js';
 import type { Method, Params, RouteAudit, RouteCommon } from './route.js';
@@ -59,8 +60,9 @@ type Caller<A extends Admits, Optional> = PrincipalOf<A> | (Optional extends tru
 
 type TypedStream<A extends Admits, Optional extends true | undefined> = Omit<
   StreamRoute,
-  'kind' | 'admits' | 'isKeyOptional' | 'handle'
+  'kind' | 'permission' | 'admits' | 'isKeyOptional' | 'handle'
 > & {
+  readonly permission: RequirementOf<A>;
   readonly admits: A;
   readonly isKeyOptional?: Optional;
   readonly handle: (request: StreamRequest<Caller<A, Optional>>) => StreamAnswer | Promise<StreamAnswer>;
