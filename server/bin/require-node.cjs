@@ -5,10 +5,10 @@
 /** As EXIT.configuration of the product, which cannot be loaded here. */
 const CONFIGURATION = 78;
 
-/** What is wrong with a version such as `v18.20.4`, by a floor such as `>=20.19.0`; undefined where nothing is. */
-function complaintAbout(version, floor) {
+/** What is wrong with a version such as `v18.20.4`, by a minimum such as `>=20.19.0`; undefined where nothing is. */
+function complaintAbout(version, minimum) {
   const found = numbersOf(version);
-  const needed = numbersOf(floor);
+  const needed = numbersOf(minimum);
   const at = needed.findIndex((number, index) => number !== found[index]);
   if (at === -1 || found[at] > needed[at]) return undefined;
   const sentence = `strongroom: Node ${needed.join('.')} or newer is needed, and this is Node ${found.join('.')}.`;

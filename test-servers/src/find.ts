@@ -25,11 +25,11 @@ export function findPostgres(): PostgresPrograms | undefined {
 }
 
 /**
- * For the `skip` of a test: false where the part is there, else why the test did not run. Where every part is required,
+ * For the `skip` of a test: false where the program is there, else why the test did not run. Where every program is required,
  * as in CI, the test runs all the same and fails.
  */
-export function unless(part: unknown, title: string): string | false {
-  return part === undefined && process.env.TEST_PARTS !== 'required' ? `no ${title} on this machine` : false;
+export function unless(program: unknown, title: string): string | false {
+  return program === undefined && process.env.TEST_PROGRAMS !== 'required' ? `no ${title} on this machine` : false;
 }
 
 function versions(): number[] {

@@ -4,7 +4,7 @@ import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { report } from './checks.js';
 
-/** The lines above the floor, which `npm test` runs on. Their exact versions stand in tools/node-lines/package.json. */
+/** The lines above the oldest, which the gate runs everything on. Their exact versions stand in tools/node-lines/package.json. */
 const LINES = ['22', '24', '26'] as const;
 /** What depends most on the platform: HTTP over real sockets, processes that are killed, and the API seen from outside. */
 const PATTERNS = ['dist/http/', 'dist/testing/crash/', 'acceptance/dist/'];

@@ -67,7 +67,7 @@ describe('a Node that is too old', () => {
     assert.deepEqual(imported, ['../bin/require-node.cjs']);
   });
 
-  it('the floor is the same wherever it is written', async () => {
+  it('the oldest supported version is the same wherever it is written', async () => {
     const read = (path: string): Promise<string> => readFile(join(CHECKOUT, path), 'utf8');
     for (const path of ['package.json', 'server/package.json']) {
       assert.equal(JSON.parse(await read(path)).engines.node, '>=20.19.0', path);

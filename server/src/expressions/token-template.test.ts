@@ -112,7 +112,7 @@ describe('tokens in an expression', () => {
     assert.deepEqual(named('no expression { { } }'), []);
   });
 
-  it('by the ten thousand end by the budget, not by patience', () => {
+  it('by the ten thousand end by the budget, not by a time limit', () => {
     const text = '{{abc}}'.repeat(150_000);
     const budget = createBudget();
     refusal(() => evaluateWithTokens(text, tokens('x', 'abc'), budget));

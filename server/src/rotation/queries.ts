@@ -46,13 +46,13 @@ export async function insertRotation(tx: TenantTx, row: RotationRow, atMs: numbe
   await tx.run(INSERT_ROTATION, [tx.tenantId, row.to_version, row.stage, row.place, new Date(atMs)]);
 }
 
-const UPDATE_PLACE = statement<never>(
+const UPDATE_POSITION = statement<never>(
   'update_rotation_place',
   'UPDATE key_rotations SET stage = $3, place = $4 WHERE tenant_id = $1 AND to_version = $2',
 );
 
-export async function updateRotationPlace(tx: TenantTx, row: RotationRow): Promise<void> {
-  await tx.run(UPDATE_PLACE, [tx.tenantId, row.to_version, row.stage, row.place]);
+export async function updateRotationPosition(tx: TenantTx, row: RotationRow): Promise<void> {
+  await tx.run(UPDATE_POSITION, [tx.tenantId, row.to_version, row.stage, row.place]);
 }
 
 const FINISH_ROTATION = statement<never>(

@@ -13,7 +13,7 @@ import {
   finishRotation,
   insertRotation,
   lockTenant,
-  updateRotationPlace,
+  updateRotationPosition,
 } from './queries.js';
 import { createBatches, retryWhileUnreachable, type Wait } from './retry.js';
 
@@ -99,14 +99,14 @@ export async function walkTable(
   const faults: { table: string; id: string }[] = [];
   for (const [index, stage] of stages.entries()) {
     if (index < startAt) continue;
-    let place: string | undefined = index === startAt ? rotation.place : '';
-    while (place !== undefined) {
-      const from: string = place;
+    let position: string | undefined = index === startAt ? rotation.place : '';
+    while (position !== undefined) {
+      const from: string = position;
       const step = await inBatches((rows) =>
         database.write(tenantId, async (tx) => {
           const taken = await stage.sealed.reseal(tx, keys, from, rows);
           if (isFirst && taken.next !== undefined && taken.resealed > 0) {
-            await updateRotationPlace(tx, { to_version, stage: stage.name, place: taken.next });
+            await updateRotationPosition(tx, { to_version, stage: stage.name, place: taken.next });
           }
           return taken;
         }),
@@ -114,13 +114,13 @@ export async function walkTable(
       seen += step.seen;
       resealed += step.resealed;
       faults.push(...(step.faults ?? []).map((id) => ({ table: stage.name, id })));
-      place = step.next;
+      position = step.next;
       onStep(step.seen);
     }
   }
   if (isFirst && faults.length === 0) {
     await retryWhileUnreachable(wait, () =>
-      database.write(tenantId, (tx) => updateRotationPlace(tx, { to_version, stage: WALKED, place: '' })),
+      database.write(tenantId, (tx) => updateRotationPosition(tx, { to_version, stage: WALKED, place: '' })),
     );
   }
   return { seen, resealed, faults };

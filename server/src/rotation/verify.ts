@@ -74,10 +74,10 @@ async function verifyTenant(
       options,
       tenantId,
       (step) => tally(name, step),
-      async (tx, place, limit) => {
+      async (tx, position, limit) => {
         // Read with the rows: while a rotation runs beside us, a batch may be sealed under a key made a moment ago.
         const fresh = await keysFor(options, tx);
-        return fresh === undefined ? END : sealed.verify(tx, fresh, place, limit);
+        return fresh === undefined ? END : sealed.verify(tx, fresh, position, limit);
       },
     );
   }
@@ -88,14 +88,14 @@ async function verifyTenant(
       options,
       tenantId,
       (step) => tally(name, step),
-      (tx, place, limit) => macs.verify(tx, rowMac, place, limit),
+      (tx, position, limit) => macs.verify(tx, rowMac, position, limit),
     );
   }
 }
 
 const END: WalkStep = { next: undefined, seen: 0 };
 
-type Look = (tx: TenantTx, place: string, limit: number) => Promise<WalkStep>;
+type Look = (tx: TenantTx, position: string, limit: number) => Promise<WalkStep>;
 
 async function walk(
   { database, wait }: VerifyOptions,
@@ -103,16 +103,16 @@ async function walk(
   tally: (step: WalkStep) => void,
   look: Look,
 ): Promise<void> {
-  let place: string | undefined = '';
+  let position: string | undefined = '';
   const inBatches = createBatches(wait, BATCH_ROWS);
-  while (place !== undefined) {
-    const from: string = place;
+  while (position !== undefined) {
+    const from: string = position;
     const lookAgain = () => inBatches((rows) => database.read(tenantId, (tx) => look(tx, from, rows)));
     let step = await lookAgain();
     // A row may have changed hands between the look at the keys and the look at the rows: only a second failure counts.
     if (step.faults?.length) step = onlyRepeated(step, await lookAgain());
     tally(step);
-    place = step.next;
+    position = step.next;
   }
 }
 

@@ -9,7 +9,7 @@ import type { PostgresServer } from '@strongroom/test-servers/postgres.js';
 import { systemClock } from '../kernel/clock.js';
 import { AppError } from '../kernel/errors.js';
 import { eventually } from '../testing/eventually.js';
-import { startMigratedServer, urlOn } from '../testing/server-part.js';
+import { startMigratedServer, urlOn } from '../testing/migrated-server.js';
 import { createDatabase } from './database.js';
 import { ping } from './readiness.js';
 

@@ -19,20 +19,20 @@ export interface ResealStep extends WalkStep {
 /** Rows that hold records sealed under a tenant's encryption key, walked through in the order of their key. */
 export interface SealedRows {
   /**
-   * Reseals the rows that are not sealed under the current key, among the next `limit` rows after `place`. Starts at
+   * Reseals the rows that are not sealed under the current key, among the next `limit` rows after `position`. Starts at
    * ''.
    */
-  readonly reseal: (tx: TenantTx, keys: TenantKeys, place: string, limit: number) => Promise<ResealStep>;
-  /** Opens the next `limit` rows after `place`. */
-  readonly verify: (tx: TenantTx, keys: TenantKeys, place: string, limit: number) => Promise<WalkStep>;
+  readonly reseal: (tx: TenantTx, keys: TenantKeys, position: string, limit: number) => Promise<ResealStep>;
+  /** Opens the next `limit` rows after `position`. */
+  readonly verify: (tx: TenantTx, keys: TenantKeys, position: string, limit: number) => Promise<WalkStep>;
   /** About how many rows there are, for the progress alone. */
   readonly count?: (tx: TenantTx) => Promise<number>;
 }
 
 /** Rows that grant rights, each with a keyed hash over what it grants. */
 export interface MacRows {
-  /** Looks at the next `limit` rows after `place`. */
-  readonly verify: (tx: TenantTx, rowMacKey: KeyObject, place: string, limit: number) => Promise<WalkStep>;
+  /** Looks at the next `limit` rows after `position`. */
+  readonly verify: (tx: TenantTx, rowMacKey: KeyObject, position: string, limit: number) => Promise<WalkStep>;
 }
 
 /** The step for one page of rows; `faults` are the ids of those that are not sound. */

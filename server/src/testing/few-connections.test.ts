@@ -14,7 +14,7 @@ import { TABLES } from '../resources.js';
 import { beginRotation } from '../rotation/rotate-tenant.js';
 import { createDatabase } from '../storage/database.js';
 import { serveWith } from './command-runner.js';
-import { startMigratedServer } from './server-part.js';
+import { startMigratedServer } from './migrated-server.js';
 
 const skip = unless(findPostgres(), 'PostgreSQL from packages') || unless(findProgram('pgbouncer'), 'pgbouncer');
 /** Enough for any statement on a busy machine, and what a test that fails has to wait. */

@@ -8,7 +8,7 @@ import type { TcpProxy } from '@strongroom/test-servers/tcp-proxy.js';
 import { startTcpProxy } from '@strongroom/test-servers/tcp-proxy.js';
 import { generateRootKey } from '../crypto/root-key.js';
 import { eventually } from './eventually.js';
-import { databaseOn, startMigratedServer, urlOn } from './server-part.js';
+import { databaseOn, startMigratedServer, urlOn } from './migrated-server.js';
 import type { TestApp } from './test-app.js';
 import { startTestApp } from './test-app.js';
 

@@ -7,7 +7,7 @@ import type { PostgresServer } from '@strongroom/test-servers/postgres.js';
 import pg from 'pg';
 import { generateRootKey } from '../crypto/root-key.js';
 import { BEFORE_ECHO_MS, eventually } from './eventually.js';
-import { databaseOn, startMigratedServer } from './server-part.js';
+import { databaseOn, startMigratedServer } from './migrated-server.js';
 import type { TestApp } from './test-app.js';
 import { startTestApp } from './test-app.js';
 

@@ -107,6 +107,6 @@ describe('bodies that are held back', () => {
     await eventually('the request has arrived', async () => socket.bytesWritten > 0);
     const startedMs = performance.now();
     await stopping.close();
-    assert.ok(performance.now() - startedMs < SUPERVISOR_MS, 'it ends before a supervisor loses patience');
+    assert.ok(performance.now() - startedMs < SUPERVISOR_MS, 'it ends before a supervisor kills it');
   });
 });

@@ -114,7 +114,7 @@ describe('hostile requests', () => {
     const tenant = await app.makeTenant();
     key = tenant.key;
     reader = await app.makeKey(tenant.id, 'management', ['log:read']);
-    // These two wait for the server's patience to end, while the other tests run.
+    // These two wait until the server's time limit is over, while the other tests run.
     slow = ['GET /healthz HTTP/1.1\r\nHo', `${put(key, 'Content-Length: 12')}{"na`].map(async (bytes) => {
       const startedMs = performance.now();
       const answers = await exchange(app.port, bytes, undefined, 40_000);

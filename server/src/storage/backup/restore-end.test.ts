@@ -11,7 +11,7 @@ import { EXIT, ExitError } from '../../kernel/exit.js';
 import { newId } from '../../kernel/ids.js';
 import { Secret } from '../../kernel/secret.js';
 import { ANY_SEAL } from '../../testing/any-seal.js';
-import { startMigratedServer } from '../../testing/server-part.js';
+import { startMigratedServer } from '../../testing/migrated-server.js';
 import { backUp } from './back-up.js';
 import { checkBackup, restore } from './restore.js';
 

@@ -18,7 +18,7 @@ export interface Parts {
   readonly drivers: readonly { readonly by: Driver['by']; readonly keysAt: string }[];
   /** What the token called `t` must be, besides what the drivers ask for. */
   readonly filter: string;
-  /** The stretch of the list it must be in: from one place, up to but without another. */
+  /** The stretch of the list it must be in: from one position, up to but without another. */
   readonly fromAt: string | undefined;
   readonly beforeAt: string | undefined;
   readonly isAfter: boolean;
@@ -31,13 +31,14 @@ export function partsOf(tx: TenantTx, nowMs: number, plan: Plan, after: TokenPos
   const parameters = createParameters();
   parameters.add(tx.tenantId, 'uuid');
   const live = `(t.expires_at IS NULL OR t.expires_at > ${parameters.add(new Date(nowMs), 'timestamptz')})`;
-  const placeAt = (place: TokenPosition | undefined): string | undefined =>
-    place && `${parameters.add(new Date(place.createdAtMs), 'timestamptz')}, ${parameters.add(place.tie, 'uuid')}`;
+  const positionAt = (position: TokenPosition | undefined): string | undefined =>
+    position &&
+    `${parameters.add(new Date(position.createdAtMs), 'timestamptz')}, ${parameters.add(position.tie, 'uuid')}`;
   const { from, before } = stretchOf(plan, after);
   return {
     parameters,
-    fromAt: placeAt(from),
-    beforeAt: placeAt(before),
+    fromAt: positionAt(from),
+    beforeAt: positionAt(before),
     drivers: drivers.map((driver) => ({
       by: driver.by,
       keysAt: parameters.add(keysOf(driver), TYPE_OF_KEYS[driver.by]),
@@ -65,9 +66,10 @@ function stretchOf(
 /** `lead` is a column that stands before the time in an index, and the value it must have. */
 function stretchSql({ fromAt, beforeAt }: Parts, table: 't' | 'm', lead?: { column: string; key: string }): string {
   const columns = `(${lead ? `${lead.column}, ` : ''}${table}.created_at, ${table}.tie)`;
-  const place = (at: string): string => `(${lead ? `${lead.key}, ` : ''}${at})`;
-  const from = fromAt === undefined ? lead && `${lead.column} >= ${lead.key}` : `${columns} >= ${place(fromAt)}`;
-  const before = beforeAt === undefined ? lead && `${lead.column} <= ${lead.key}` : `${columns} < ${place(beforeAt)}`;
+  const position = (at: string): string => `(${lead ? `${lead.key}, ` : ''}${at})`;
+  const from = fromAt === undefined ? lead && `${lead.column} >= ${lead.key}` : `${columns} >= ${position(fromAt)}`;
+  const before =
+    beforeAt === undefined ? lead && `${lead.column} <= ${lead.key}` : `${columns} < ${position(beforeAt)}`;
   return [from, before].filter((bound) => bound !== undefined).join(' AND ') || 'true';
 }
 

@@ -19,7 +19,7 @@ export interface Search extends Statistics {
 }
 
 export interface Page {
-  /** Only what comes after this place. */
+  /** Only what comes after this position. */
   readonly after?: TokenPosition | undefined;
   readonly offset?: number;
   readonly limit: number;

@@ -99,16 +99,17 @@ function readTerm(scanner: Scanner): Query {
   const name = scanner.readUntil(ENDS_FIELD);
   if (name === '') scanner.fail('a term such as type:card');
   if (!scanner.takes(':')) scanner.fail('":" after the name of a field');
-  const place = scanner.placeOf(from);
+  const position = scanner.positionOf(from);
   const dateField = DATE_FIELDS.find((known) => known === name);
-  if (dateField !== undefined) return { kind: 'dates', at: place, field: dateField, ...readSpan(scanner, ENDS_BARE) };
+  if (dateField !== undefined)
+    return { kind: 'dates', at: position, field: dateField, ...readSpan(scanner, ENDS_BARE) };
   if (/[[{]/.test(scanner.peek(1))) {
     scanner.fail(`a value without a range, which only ${DATE_FIELDS.join(' and ')} have`);
   }
   const textField = TEXT_FIELDS.find((known) => known === name);
   if (textField !== undefined)
-    return { kind: 'text', at: place, field: textField, value: scanner.readValue(ENDS_BARE) };
+    return { kind: 'text', at: position, field: textField, value: scanner.readValue(ENDS_BARE) };
   const key = name.startsWith(METADATA_PREFIX) ? name.slice(METADATA_PREFIX.length) : '';
   if (key === '') scanner.fail(`one of the fields ${KNOWN_FIELDS}`, from);
-  return { kind: 'metadata', at: place, key, value: scanner.readValue(ENDS_BARE) };
+  return { kind: 'metadata', at: position, key, value: scanner.readValue(ENDS_BARE) };
 }

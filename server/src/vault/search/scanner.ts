@@ -15,7 +15,7 @@ export class Scanner {
     this.#text = text;
   }
 
-  /** Where it stands, in code units: for `fail` and `placeOf`. */
+  /** Where it stands, in code units: for `fail` and `positionOf`. */
   get at(): number {
     return this.#at;
   }
@@ -25,14 +25,16 @@ export class Scanner {
   }
 
   /** As people count: in characters from one. */
-  placeOf(at: number): number {
+  positionOf(at: number): number {
     return codePointLength(this.#text.slice(0, at)) + 1;
   }
 
   /** Throws the 400 that names the character it could not go on from. */
   fail(expected: string, from = this.#at): never {
-    const place = `character ${this.placeOf(from)}: expected ${expected}.`;
-    throw new AppError('invalid_query', `The query could not be read at ${place}`, { errors: { query: [place] } });
+    const position = `character ${this.positionOf(from)}: expected ${expected}.`;
+    throw new AppError('invalid_query', `The query could not be read at ${position}`, {
+      errors: { query: [position] },
+    });
   }
 
   skipSpace(): void {

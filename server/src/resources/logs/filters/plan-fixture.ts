@@ -8,7 +8,7 @@ import { READ_BY_INDEX } from '../../../storage/in-order.js';
 import type { TenantTx } from '../../../storage/scope.js';
 import type { Value } from '../../../storage/statement.js';
 import { statement } from '../../../storage/statement.js';
-import { databaseOn, startMigratedServer } from '../../../testing/server-part.js';
+import { databaseOn, startMigratedServer } from '../../../testing/migrated-server.js';
 import { createTestDatabase } from '../../../testing/test-database.js';
 
 /** A database with the current schema and partitions from a month on. */
