@@ -16,17 +16,17 @@ const API: Area = { limits: [], scopes: scopesOf([]), isForKeys: true };
 /** The Portal's pages and endpoints are for its own origin alone. */
 const PORTAL: Area = { limits: ['portal'], scopes: scopesOf(['portal']), isForKeys: false };
 
-/** The area of a path as it was sent: an encoded spelling does not lead out of it. */
+/** The area of a path as it was sent: neither an encoded spelling nor one that cannot be decoded leads out of it. */
 export function areaOf(pathname: string): Area {
-  const path = decoded(pathname);
-  return path === PORTAL_PATH || path?.startsWith(`${PORTAL_PATH}/`) ? PORTAL : API;
+  const end = pathname.indexOf('/', 1);
+  return decoded(end === -1 ? pathname : pathname.slice(0, end)) === PORTAL_PATH ? PORTAL : API;
 }
 
 /** As the router reads it, with an encoded slash left encoded. Undefined when it cannot be decoded, which the router refuses. */
-function decoded(pathname: string): string | undefined {
-  if (!pathname.includes('%')) return pathname;
+function decoded(segment: string): string | undefined {
+  if (!segment.includes('%')) return segment;
   try {
-    return decodeURI(pathname);
+    return decodeURI(segment);
   } catch {
     return undefined;
   }

@@ -12,6 +12,8 @@ const SEARCH = scopes(LIMITS.tokensSearch);
 const LIST = scopes(LIMITS.tokensList);
 const CREATE = scopes(LIMITS.tokensCreate);
 
+const IN_PORTAL = /^\/(p|%70)(o|%6[fF])(r|%72)(t|%74)(a|%61)(l|%6[cC])(\/|$)/;
+
 /** Both spellings of each path, so that a trailing slash costs no new string. */
 const GET_PATHS = pathTable({ '/tokens': LIST, '/v2/tokens': LIST });
 const POST_PATHS = pathTable({
@@ -28,7 +30,8 @@ const POST_PATHS = pathTable({
  */
 export function limitsByPath(method: string, pathname: string, isPortal: boolean): readonly LimitRow[] {
   const path = routedPath(pathname);
-  if (path === null) return EVERYTHING.api;
+  // Refused by the router, in the area where it was sent.
+  if (path === null) return IN_PORTAL.test(pathname) ? EVERYTHING.portal : EVERYTHING.api;
   const matched = tableOf(method)?.get(path) ?? EVERYTHING;
   return isPortal || path === '/portal' || path.startsWith('/portal/') ? matched.portal : matched.api;
 }

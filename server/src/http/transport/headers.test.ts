@@ -81,7 +81,17 @@ describe('response headers', () => {
   });
 
   it('no answer where no keys are used is open to other origins, nor one under /portal, whatever its status', async () => {
-    const paths = ['/', '/healthz', '/readyz', '/openapi.json', '/docs', '/docs/start.js', '/portal', '/portal/x'];
+    const paths = [
+      '/',
+      '/healthz',
+      '/readyz',
+      '/openapi.json',
+      '/docs',
+      '/docs/start.js',
+      '/portal',
+      '/portal/x',
+      '/portal/%ff',
+    ];
     for (const path of paths) {
       for (const method of ['GET', 'HEAD', 'POST', 'OPTIONS']) {
         const asked = { Origin: 'https://shop.test', 'Access-Control-Request-Method': 'GET' };
