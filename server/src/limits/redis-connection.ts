@@ -1,5 +1,3 @@
-import { createClient, ErrorReply } from '@redis/client';
-
 /** One connection, from its handshake to its first fault. It is never reconnected: its user makes a new one. */
 export interface RedisConnection {
   /** Rejects when there is no answer in time, when Redis answers with an error, and after `close`. */
@@ -21,6 +19,9 @@ export interface RedisConnectionOptions {
 const CALLS_MAX = 10_000;
 
 export async function connectRedis(options: RedisConnectionOptions): Promise<RedisConnection> {
+  // Loaded by those alone who use Redis: it takes a tenth of a start.
+  const { createClient, ErrorReply } = await import('@redis/client');
+  const read = (error: unknown): unknown => (error instanceof ErrorReply ? new RedisRefusal(error.message) : error);
   const client = createClient({
     url: options.url,
     // The older protocol needs no greeting, so servers and proxies without the newer one do as well.
@@ -42,9 +43,9 @@ export async function connectRedis(options: RedisConnectionOptions): Promise<Red
   }
   client.on('error', (error) => {
     if (isOver) return;
-    fault = error;
+    fault = read(error);
     end();
-    options.onLost(error);
+    options.onLost(fault);
   });
   client.unref();
 
@@ -55,30 +56,42 @@ export async function connectRedis(options: RedisConnectionOptions): Promise<Red
     end();
     // A connection attempt that succeeds later is closed then; it cannot be closed earlier.
     connecting.then(() => client.destroy()).catch(() => {});
-    throw error;
+    throw read(error);
   }
   return {
     send: (command) =>
       within(client.sendCommand(command), options.callMaxMs).catch((error: unknown) => {
         // Calls under way are told that the connection was ended; why is more use.
-        throw fault ?? error;
+        throw fault ?? read(error);
       }),
     close: end,
   };
 }
 
-/** Why Redis is not to be used, in words that repeat nothing it was sent: some errors quote the password. */
+/** An error that Redis answered with. Of its text only the code is kept: some errors quote the password. */
+class RedisRefusal extends Error {
+  /** The first word, such as OOM or READONLY. */
+  readonly code: string;
+
+  constructor(text: string) {
+    const [first = ''] = text.split(' ', 1);
+    const code = /^[A-Z]{1,20}$/.test(first) ? first : 'ERR';
+    super(`Redis answered ${code}`);
+    this.code = code;
+  }
+}
+
+/** Why Redis is not to be used, in words that repeat nothing it was sent. */
 export function redisReasonOf(error: unknown): string {
-  if (error instanceof ErrorReply) return `Redis answered ${redisCodeOf(error)}`;
+  if (error instanceof RedisRefusal) return error.message;
   if (!(error instanceof Error)) return 'unknown';
   const code = 'code' in error ? error.code : undefined;
   return typeof code === 'string' ? code : error.name === 'Error' ? error.constructor.name : error.name;
 }
 
-/** The first word of an error reply, such as OOM or READONLY. */
-export function redisCodeOf(error: unknown): string {
-  const [code = ''] = error instanceof ErrorReply ? error.message.split(' ', 1) : [];
-  return /^[A-Z]{1,20}$/.test(code) ? code : 'ERR';
+/** What Redis answered in place of a result; undefined where the fault is another. */
+export function redisCodeOf(error: unknown): string | undefined {
+  return error instanceof RedisRefusal ? error.code : undefined;
 }
 
 /**

@@ -24,6 +24,7 @@ describe('when Redis', { skip: unless(findProgram('redis-server'), 'redis-server
     const nodes = pair(t, redis.url);
     await assertLimited(nodes[0], 'early', MAX);
     await assertLimited(nodes[1], 'early', MAX);
+    await eventually('both were told', () => nodes.every(({ told }) => told.length > 0));
     await redis.start();
     t.after(() => redis.end('SIGKILL'));
     await assertShared(nodes);
