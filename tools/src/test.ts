@@ -14,6 +14,9 @@ const SLOWEST_SHOWN = 12;
 /** For the database of the run to stop and remove its folder. */
 const SHARED_STOP_MS = 5_000;
 
+/** Minutes of attacks on a whole installation, for the gate and for `npm run test:attacks`. */
+const ATTACKS = /(faults|fuzz)\/dist\/short\.test\.js$/;
+
 /** Only test files whose path contains one of these; all without any. */
 const patterns = process.argv.slice(2);
 const isWhole = patterns.length === 0;
@@ -46,7 +49,9 @@ try {
     ['server/dist', 'tools/dist', 'acceptance/dist', 'faults/dist', 'fuzz/dist', 'bench/dist', 'test-servers/dist'],
     '.test.js',
   );
-  const chosen = files.filter((file) => isWhole || patterns.some((pattern) => file.includes(pattern)));
+  const chosen = files.filter((file) =>
+    isWhole ? !ATTACKS.test(file) : patterns.some((pattern) => file.includes(pattern)),
+  );
   const ran = await runNodeTests(chosen, CONCURRENCY);
   add(total, ran);
   if (isWhole) reportSlowest(ran);
