@@ -12,6 +12,10 @@ export type Router<T> = (pathname: string) => Match<T> | undefined;
 
 interface Pattern<T> {
   readonly segments: readonly string[];
+  /** Names of parameters by the place of their segment; undefined where a segment is fixed. */
+  readonly names: readonly (string | undefined)[];
+  /** Ends in the rest of the path. */
+  readonly isOpen: boolean;
   readonly byMethod: Map<string, T>;
 }
 
@@ -33,13 +37,21 @@ export function createRouter<T>(
   const patterns: Pattern<T>[] = [];
   for (const { method, path, target } of routes) methodsOf(path).set(method, target);
   patterns.sort((a, b) => compareText(rankOf(a.segments), rankOf(b.segments)));
+  // So that a request looks at the few patterns of its resource, however many resources there are.
+  const byFirst = new Map<string, readonly Pattern<T>[]>();
+  const others = patterns.filter(({ segments: [first = ''] }) => isVariable(first));
+  for (const { segments } of patterns) {
+    const [first = ''] = segments;
+    if (isVariable(first) || byFirst.has(first)) continue;
+    byFirst.set(first, [...patterns.filter((pattern) => pattern.segments[0] === first), ...others]);
+  }
 
   function methodsOf(path: string): Map<string, T> {
     const segments = path.split('/').slice(1);
     const known = patterns.find((pattern) => pattern.segments.join('/') === segments.join('/'));
     if (known) return known.byMethod;
     const byMethod = new Map<string, T>();
-    patterns.push({ segments, byMethod });
+    patterns.push(patternOf(segments, byMethod));
     if (!path.includes(':') && !path.includes(WILDCARD)) {
       const match = { byMethod, params: NO_PARAMS };
       fixed.set(path, match);
@@ -54,12 +66,23 @@ export function createRouter<T>(
     const segments = segmentsOf(pathname);
     // No id holds such a character, so nothing can be there. Only an encoded one gets here: the parser takes no other.
     if (pathname.includes('%') && segments.some(hasForbiddenCharacters)) return undefined;
-    for (const pattern of patterns) {
-      const params = paramsOf(pattern.segments, segments, pathname);
-      if (params) return { byMethod: pattern.byMethod, params };
+    for (const pattern of byFirst.get(segments[0] ?? '') ?? others) {
+      if (isMatch(pattern, segments))
+        return { byMethod: pattern.byMethod, params: paramsOf(pattern, segments, pathname) };
     }
     return undefined;
   };
+}
+
+function patternOf<T>(segments: readonly string[], byMethod: Map<string, T>): Pattern<T> {
+  const isOpen = segments.at(-1) === WILDCARD;
+  const named = isOpen ? segments.slice(0, -1) : segments;
+  const names = named.map((segment) => (segment.startsWith(':') ? segment.slice(1) : undefined));
+  return { segments, names, isOpen, byMethod };
+}
+
+function isVariable(segment: string): boolean {
+  return segment === WILDCARD || segment.startsWith(':');
 }
 
 /** Sorts a fixed segment before a parameter, and that before the rest of a path. */
@@ -84,18 +107,15 @@ function segmentsOf(pathname: string): string[] {
   }
 }
 
-function paramsOf(pattern: readonly string[], segments: readonly string[], pathname: string): Params | undefined {
-  const isOpen = pattern.at(-1) === WILDCARD;
-  const named = isOpen ? pattern.length - 1 : pattern.length;
-  if (isOpen ? segments.length < named : segments.length !== named) return undefined;
+function isMatch({ segments: expected, names, isOpen }: Pattern<unknown>, segments: readonly string[]): boolean {
+  if (isOpen ? segments.length < names.length : segments.length !== names.length) return false;
+  return names.every((name, at) => (name === undefined ? expected[at] === segments[at] : segments[at] !== ''));
+}
+
+function paramsOf({ names, isOpen }: Pattern<unknown>, segments: readonly string[], pathname: string): Params {
   const params: Record<string, string> = {};
-  for (let index = 0; index < named; index += 1) {
-    const expected = pattern[index] ?? '';
-    const segment = segments[index] ?? '';
-    if (expected.startsWith(':') && segment !== '') params[expected.slice(1)] = segment;
-    else if (expected !== segment) return undefined;
-  }
-  if (isOpen) params[WILDCARD] = restOf(pathname, named);
+  for (const [at, name] of names.entries()) if (name !== undefined) params[name] = segments[at] ?? '';
+  if (isOpen) params[WILDCARD] = restOf(pathname, names.length);
   return params;
 }
 
