@@ -1,0 +1,95 @@
+import type { IncomingMessage } from 'node:http';
+import { Agent, request } from 'node:http';
+
+export interface CallOptions {
+  readonly deadlineMs: number;
+  readonly bytesMax: number;
+}
+
+export interface CallAnswer {
+  readonly status: number;
+  /** Whether our own code in the engine answered, and not the tenant's. */
+  readonly isByLoader: boolean;
+  readonly body: Buffer;
+}
+
+/** Why a call has no answer. */
+export type CallFault = 'deadline' | 'too_large' | 'broken';
+
+export class EngineCallError extends Error {
+  readonly fault: CallFault;
+
+  constructor(fault: CallFault, cause?: unknown) {
+    super(`the engine did not answer: ${fault}`, { cause });
+    this.fault = fault;
+  }
+}
+
+const HEADER_BYTES_MAX = 32 * 1024;
+
+/** Calls to one engine over its socket. */
+export class EngineCalls {
+  readonly #socketPath: string;
+  readonly #agent: Agent;
+  readonly #aborts = new Set<() => void>();
+  #isClosed = false;
+
+  constructor(socketPath: string, connectionsMax: number) {
+    this.#socketPath = socketPath;
+    this.#agent = new Agent({ keepAlive: true, maxSockets: connectionsMax });
+  }
+
+  call(path: string, body: Buffer | string, { deadlineMs, bytesMax }: CallOptions): Promise<CallAnswer> {
+    return new Promise((resolve, reject) => {
+      if (this.#isClosed) return reject(new EngineCallError('broken'));
+      const asked = request({
+        socketPath: this.#socketPath,
+        path,
+        method: 'POST',
+        agent: this.#agent,
+        headers: { Host: 'engine', 'Content-Length': Buffer.byteLength(body) },
+        maxHeaderSize: HEADER_BYTES_MAX,
+      });
+      const abort = (): void => end(new EngineCallError('broken'));
+      const timer = setTimeout(() => end(new EngineCallError('deadline')), deadlineMs);
+      const end = (outcome: CallAnswer | EngineCallError): void => {
+        clearTimeout(timer);
+        this.#aborts.delete(abort);
+        if (!(outcome instanceof EngineCallError)) return resolve(outcome);
+        reject(outcome);
+        asked.destroy();
+      };
+      this.#aborts.add(abort);
+      asked.on('error', (error) => end(new EngineCallError('broken', error)));
+      asked.on('response', (response) => collect(response, bytesMax, end));
+      asked.end(body);
+    });
+  }
+
+  /** Ends what is under way. */
+  close(): void {
+    this.#isClosed = true;
+    for (const abort of [...this.#aborts]) abort();
+    this.#agent.destroy();
+  }
+}
+
+function collect(
+  response: IncomingMessage,
+  bytesMax: number,
+  end: (outcome: CallAnswer | EngineCallError) => void,
+): void {
+  const pieces: Buffer[] = [];
+  let bytes = 0;
+  response.on('data', (piece: Buffer) => {
+    bytes += piece.length;
+    if (bytes > bytesMax) end(new EngineCallError('too_large'));
+    else pieces.push(piece);
+  });
+  response.on('end', () => {
+    const { statusCode: status = 0, headers } = response;
+    end({ status, isByLoader: headers.by === 'loader', body: Buffer.concat(pieces) });
+  });
+  response.on('error', (error) => end(new EngineCallError('broken', error)));
+  response.on('aborted', () => end(new EngineCallError('broken')));
+}

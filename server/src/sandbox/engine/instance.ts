@@ -1,0 +1,212 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { mkdir, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { AnswerEngine, CodeVersion, RunInput, RunOutcome } from '../run.js';
+import type { Wall } from '../wall/wall.js';
+import { ROOT_FOLDER, SOCKET_PATH } from '../wall/wall-program.js';
+import { EngineCallError, EngineCalls } from './engine-calls.js';
+import { readEngineRequest } from './engine-request.js';
+import { encodeFrame } from './frame.js';
+import { readOutcome } from './outcome.js';
+
+export interface LoadOptions {
+  /** Further names of modules. */
+  readonly aliases: Readonly<Record<string, string>>;
+  /** The names the code finds its client under. */
+  readonly clientNames: readonly string[];
+  readonly answer: AnswerEngine;
+}
+
+const MIB = 1024 * 1024;
+/** What the frame around an answer of the specified size may take, with what was printed. */
+const FRAME_BYTES = 256 * 1024;
+export const INPUT_BYTES_MAX = 5 * MIB + 64 * 1024;
+const OUTPUT_BYTES_MAX = 5 * MIB + FRAME_BYTES;
+const OUTBOUND_BYTES_MAX = 11 * MIB;
+const SMALL_BYTES = 64 * 1024;
+const READY_MS = 10_000;
+const LOAD_MS = 10_000;
+/** Longer than the engine lets the host wait for a request. */
+const POLL_MS = 30_000;
+const POLLS = 2;
+const CHANNELS_MAX = 16;
+const RETRY_MS = 2;
+const WRITTEN_MAX = 4_096;
+
+/** One process of the engine behind its wall: empty at first, then for one version of one tenant's code, until it ends. */
+export class EngineInstance {
+  readonly #wall: Wall;
+  readonly #folder: string;
+  readonly #calls: EngineCalls;
+  readonly #channel: EngineCalls;
+  readonly #ending = new AbortController();
+  #child: ChildProcess | undefined;
+  #written = Buffer.alloc(0);
+  #clientNames: readonly string[] = [];
+  #outgoing = new AbortController();
+  #isEnded = false;
+  /** Resolves when the process is gone and its folder removed. */
+  readonly ended: Promise<void>;
+  #resolveEnded: () => void = () => {};
+
+  constructor(wall: Wall) {
+    this.#wall = wall;
+    this.#folder = join(wall.base, randomBytes(8).toString('hex'));
+    const socket = join(this.#folder, SOCKET_PATH);
+    this.#calls = new EngineCalls(socket, 1);
+    this.#channel = new EngineCalls(socket, CHANNELS_MAX);
+    this.ended = new Promise((resolve) => {
+      this.#resolveEnded = resolve;
+    });
+  }
+
+  get isEnded(): boolean {
+    return this.#isEnded;
+  }
+
+  get pid(): number {
+    return this.#child?.pid ?? 0;
+  }
+
+  /** Throws the reason when it cannot be started, or when the wall around it is not the one that was asked for. */
+  async start(): Promise<void> {
+    try {
+      await mkdir(join(this.#folder, 's'), { recursive: true, mode: 0o711 });
+      await mkdir(join(this.#folder, ROOT_FOLDER), { mode: 0o711 });
+      this.#spawn();
+      await this.#untilReady();
+      const missing = await this.#wall.missingAround(this.pid);
+      if (missing !== undefined) throw new Error(`the wall is not whole: ${missing}`);
+    } catch (error) {
+      this.kill();
+      if (this.#child === undefined) await this.#finish();
+      throw error;
+    }
+  }
+
+  /** Gives it the code it is for, once. */
+  async load(code: CodeVersion, { aliases, clientNames, answer }: LoadOptions): Promise<void> {
+    this.#clientNames = code.applicationId === undefined ? [] : clientNames;
+    const head = { hasClient: code.applicationId !== undefined, aliases };
+    const { status } = await this.#calls.call('/load', encodeFrame(head, Buffer.from(code.code)), {
+      deadlineMs: LOAD_MS,
+      bytesMax: SMALL_BYTES,
+    });
+    if (status !== 200) throw new Error(`the engine did not take the code (${status})`);
+    for (let poll = 0; poll < POLLS; poll += 1) void this.#carry(code, answer);
+  }
+
+  /** One run at a time. Only after `returned`, `thrown` and `invalid` it can be used again; else its process is ended. */
+  async run(input: RunInput, deadlineMs: number): Promise<RunOutcome> {
+    const body = JSON.stringify({
+      args: input.args ?? null,
+      configuration: input.configuration,
+      request_id: input.requestId,
+      attempt: input.attempt,
+      client_names: this.#clientNames,
+      keeps_console: input.keepsConsole,
+    });
+    try {
+      const answer = await this.#calls.call('/run', body, { deadlineMs, bytesMax: OUTPUT_BYTES_MAX });
+      const outcome = readOutcome(answer.body);
+      if (outcome) return outcome;
+      this.kill();
+      return { outcome: 'ended' };
+    } catch (error) {
+      this.kill();
+      return { outcome: faultOf(error) };
+    } finally {
+      // Requests that the code left behind are not waited for.
+      this.#outgoing.abort();
+      this.#outgoing = new AbortController();
+    }
+  }
+
+  kill(): void {
+    if (this.#isEnded || this.#child?.pid === undefined) return;
+    try {
+      process.kill(-this.#child.pid, 'SIGKILL');
+    } catch {
+      // It is gone already.
+    }
+  }
+
+  #spawn(): void {
+    // In a group of its own, so that whatever it has started ends with it.
+    const child = spawn(this.#wall.launcher, [], {
+      cwd: this.#folder,
+      env: {},
+      stdio: ['pipe', 'ignore', 'pipe'],
+      detached: true,
+    });
+    this.#child = child;
+    child.stdin?.on('error', () => {});
+    child.stdin?.end(this.#wall.table());
+    // Read to the end, kept only as much as a message needs.
+    child.stderr?.on('data', (piece: Buffer) => {
+      if (this.#written.length < WRITTEN_MAX) this.#written = Buffer.concat([this.#written, piece]);
+    });
+    child.once('error', (error) => {
+      this.#written = Buffer.from(error.message);
+      void this.#finish();
+    });
+    child.once('exit', () => void this.#finish());
+  }
+
+  async #finish(): Promise<void> {
+    if (this.#isEnded) return;
+    this.#isEnded = true;
+    this.#ending.abort();
+    this.#outgoing.abort();
+    this.#calls.close();
+    this.#channel.close();
+    await rm(this.#folder, { recursive: true, force: true });
+    this.#resolveEnded();
+  }
+
+  async #untilReady(): Promise<void> {
+    const untilMs = performance.now() + READY_MS;
+    for (;;) {
+      if (this.#isEnded) throw new Error(this.#wall.reasonIn(this.#written));
+      try {
+        await this.#calls.call('/ready', '', { deadlineMs: READY_MS, bytesMax: SMALL_BYTES });
+        return;
+      } catch (error) {
+        if (performance.now() > untilMs) throw error;
+        await new Promise((resolve) => setTimeout(resolve, RETRY_MS));
+      }
+    }
+  }
+
+  /** Brings requests of the code to whoever answers them, and the answers back, until the process ends. */
+  async #carry(code: CodeVersion, answer: AnswerEngine): Promise<void> {
+    while (!this.#isEnded) {
+      try {
+        const options = { deadlineMs: POLL_MS, bytesMax: OUTBOUND_BYTES_MAX };
+        const { status, body } = await this.#channel.call('/out', '', options);
+        const found = status === 200 ? readEngineRequest(body) : undefined;
+        if (found) void this.#answer(found.id, () => answer(code, found.request, this.#outgoing.signal));
+        else if (status !== 204) this.kill();
+      } catch (error) {
+        // Its engine ended, or stands still; the deadline of the run decides.
+        if (error instanceof EngineCallError && error.fault === 'deadline') continue;
+        if (!this.#isEnded) this.kill();
+      }
+    }
+  }
+
+  async #answer(id: number, ask: () => ReturnType<AnswerEngine>): Promise<void> {
+    const { body, ...head } = await ask().catch(() => FAILED);
+    const options = { deadlineMs: POLL_MS, bytesMax: SMALL_BYTES };
+    await this.#channel.call(`/in/${id}`, encodeFrame(head, body), options).catch(() => {});
+  }
+}
+
+const FAILED = { status: 502, headers: [], body: Buffer.alloc(0), failure: 'the request failed' };
+
+function faultOf(error: unknown): 'timeout' | 'too_large' | 'ended' {
+  const fault = error instanceof EngineCallError ? error.fault : 'broken';
+  if (fault === 'deadline') return 'timeout';
+  return fault === 'too_large' ? 'too_large' : 'ended';
+}

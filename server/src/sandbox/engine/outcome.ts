@@ -1,0 +1,74 @@
+import type { CodeOutcome, ConsoleLine } from '../run.js';
+import { decodeFrame } from './frame.js';
+
+const LINES_MAX = 1_000;
+const CONSOLE_CHARACTERS_MAX = 64 * 1024;
+const ERRORS_MAX = 100;
+const ERROR_CHARACTERS_MAX = 10_000;
+const MESSAGE_MAX = 2_000;
+
+interface Members {
+  readonly [name: string]: unknown;
+}
+
+/** Reads what came out of the engine; undefined for what no engine of ours sends. */
+export function readOutcome(bytes: Buffer): CodeOutcome | undefined {
+  const frame = decodeFrame(bytes);
+  if (!frame || !isObject(frame.head)) return undefined;
+  const { head, body } = frame;
+  const console = linesIn(head.console);
+  switch (head.outcome) {
+    case 'returned':
+      return returned(body, console);
+    case 'invalid':
+      return { outcome: 'invalid', message: textOf(head.message, MESSAGE_MAX), console };
+    case 'thrown': {
+      const kind = typeof head.kind === 'string' ? head.kind.slice(0, MESSAGE_MAX) : undefined;
+      return { outcome: 'thrown', kind, errors: errorsIn(head.errors), response: head.response, console };
+    }
+    default:
+      return undefined;
+  }
+}
+
+function returned(body: Buffer, console: readonly ConsoleLine[]): CodeOutcome | undefined {
+  try {
+    return { outcome: 'returned', value: JSON.parse(body.toString()), console };
+  } catch {
+    return undefined;
+  }
+}
+
+function linesIn(value: unknown): ConsoleLine[] {
+  if (!Array.isArray(value)) return [];
+  const lines: ConsoleLine[] = [];
+  let left = CONSOLE_CHARACTERS_MAX;
+  for (const line of value.slice(0, LINES_MAX)) {
+    if (!isObject(line) || left <= 0) continue;
+    const text = textOf(line.text, left);
+    left -= text.length;
+    lines.push({ level: textOf(line.level, 10), text });
+  }
+  return lines;
+}
+
+function errorsIn(value: unknown): Readonly<Record<string, readonly string[]>> {
+  if (!isObject(value)) return {};
+  const entries = Object.entries(value).slice(0, ERRORS_MAX);
+  return Object.fromEntries(
+    entries.map(([name, messages]) => [
+      name,
+      (Array.isArray(messages) ? messages : [messages])
+        .slice(0, ERRORS_MAX)
+        .map((message) => textOf(message, ERROR_CHARACTERS_MAX)),
+    ]),
+  );
+}
+
+function isObject(value: unknown): value is Members {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function textOf(value: unknown, charactersMax: number): string {
+  return (typeof value === 'string' ? value : String(JSON.stringify(value) ?? '')).slice(0, charactersMax);
+}

@@ -1,0 +1,102 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { BuiltEngine } from '@strongroom/engine/paths.js';
+import { CONFIGURATION, findEngine } from '@strongroom/engine/paths.js';
+import type { WallAbilities } from './detect.js';
+import { detectAbilities } from './detect.js';
+import { needsOf } from './libraries.js';
+import { enginePidOf, missingOf } from './read-back.js';
+import type { WallLimits, WallOptions } from './wall-program.js';
+import { wallProgram } from './wall-program.js';
+
+export interface MakeWallOptions {
+  /** In place of what the machine allows, to try a narrower one. */
+  readonly abilities?: Partial<WallAbilities>;
+  /** Without a just-in-time compiler in the engine. */
+  readonly isJitless?: boolean;
+}
+
+/** What instances of the engine are started behind, as good as this machine allows. */
+export interface Wall {
+  readonly abilities: WallAbilities;
+  /** The folder that instances have theirs in. */
+  readonly base: string;
+  readonly launcher: string;
+  /** For the next instance. */
+  table(): Buffer;
+  /** What is missing of the wall around a process we started; undefined where it is whole. */
+  missingAround(pid: number): Promise<string | undefined>;
+  /** Why a start failed, by what was written meanwhile. */
+  reasonIn(written: Buffer): string;
+  remove(): Promise<void>;
+}
+
+/** Users for engines that root starts; each instance another one, so that they cannot reach each other. */
+const FIRST_UID = 61_000;
+const UIDS = 500;
+const LIMITS: WallLimits = { dataMiB: 768, descriptors: 256, processes: 32 };
+const JITLESS_DATA_MIB = 288;
+const REASON_MAX = 300;
+
+/** Throws the reason where none can be made. */
+export async function makeWall(options: MakeWallOptions = {}): Promise<Wall> {
+  const engine = findEngine();
+  if (engine === undefined) throw new Error('the engine runs on Linux on x64 and arm64 alone, and has to be built');
+  const owner = { uid: process.getuid?.() ?? -1, gid: process.getgid?.() ?? -1 };
+  const abilities = { ...(await detectAbilities(engine, owner.uid)), ...options.abilities };
+  if (abilities.mode === 'flat' && abilities.landlock === 0) {
+    throw new Error('this machine allows neither namespaces nor Landlock');
+  }
+  const base = await mkdtemp(join(tmpdir(), 'strongroom-'));
+  return createWall(engine, abilities, base, owner, options.isJitless ?? false);
+}
+
+function createWall(
+  engine: BuiltEngine,
+  abilities: WallAbilities,
+  base: string,
+  owner: WallOptions['owner'],
+  isJitless: boolean,
+): Wall {
+  const shape = {
+    ...engine,
+    ...abilities,
+    owner,
+    needs: needsOf(engine.program, engine.arch),
+    limits: isJitless ? { ...LIMITS, dataMiB: JITLESS_DATA_MIB } : LIMITS,
+    args: ({ folder }: { readonly folder: string }) => engineArgs(folder),
+  };
+  const programs = Array.from({ length: owner.uid === 0 ? UIDS : 1 }, (_, slot) => {
+    const id = FIRST_UID + slot;
+    return { slot, make: () => wallProgram({ ...shape, becomes: { uid: id, gid: id } }) };
+  });
+  const first = wallProgram({ ...shape, becomes: { uid: FIRST_UID, gid: FIRST_UID } });
+  const tables = new Map<number, Buffer>();
+  let started = 0;
+  return {
+    abilities,
+    base,
+    launcher: engine.launcher,
+    table() {
+      const chosen = programs[started % programs.length];
+      started += 1;
+      if (!chosen) throw new Error('there is always one');
+      const table = tables.get(chosen.slot) ?? chosen.make().encode(engine.arch);
+      tables.set(chosen.slot, table);
+      return table;
+    },
+    missingAround: async (pid) => missingOf(abilities, pid, await enginePidOf(abilities, pid)),
+    reasonIn(written) {
+      const step = first.failureIn(written);
+      return step === undefined
+        ? `the engine ended at its start: ${written.toString('utf8').slice(0, REASON_MAX)}`
+        : `the wall could not be made: ${step}`;
+    },
+    remove: () => rm(base, { recursive: true, force: true }),
+  };
+}
+
+function engineArgs(folder: string): string[] {
+  return ['serve', '--experimental', '-b', '--socket-fd=http=3', `${folder}/${CONFIGURATION}`];
+}
