@@ -46,6 +46,8 @@ export class EngineInstance {
   #clientNames: readonly string[] = [];
   #outgoing = new AbortController();
   #isEnded = false;
+  #isKilled = false;
+  #enginePid = 0;
   /** Resolves when the process is gone and its folder removed. */
   readonly ended: Promise<void>;
   #resolveEnded: () => void = () => {};
@@ -61,12 +63,14 @@ export class EngineInstance {
     });
   }
 
-  get isEnded(): boolean {
-    return this.#isEnded;
+  /** Whether it can still be used: false from the moment on that it is told to end. */
+  get isUsable(): boolean {
+    return !this.#isEnded && !this.#isKilled;
   }
 
-  get pid(): number {
-    return this.#child?.pid ?? 0;
+  /** The process that runs code; known once it has started. */
+  get enginePid(): number {
+    return this.#enginePid;
   }
 
   /** Throws the reason when it cannot be started, or when the wall around it is not the one that was asked for. */
@@ -76,7 +80,8 @@ export class EngineInstance {
       await mkdir(join(this.#folder, ROOT_FOLDER), { mode: 0o711 });
       this.#spawn();
       await this.#untilReady();
-      const missing = await this.#wall.missingAround(this.pid);
+      const { enginePid, missing } = await this.#wall.look(this.#child?.pid ?? 0);
+      this.#enginePid = enginePid;
       if (missing !== undefined) throw new Error(`the wall is not whole: ${missing}`);
     } catch (error) {
       this.kill();
@@ -124,6 +129,7 @@ export class EngineInstance {
   }
 
   kill(): void {
+    this.#isKilled = true;
     if (this.#isEnded || this.#child?.pid === undefined) return;
     try {
       process.kill(-this.#child.pid, 'SIGKILL');

@@ -25,8 +25,8 @@ export interface Wall {
   readonly launcher: string;
   /** For the next instance. */
   table(): Buffer;
-  /** What is missing of the wall around a process we started; undefined where it is whole. */
-  missingAround(pid: number): Promise<string | undefined>;
+  /** Looks at a process we started: the engine in it, and what is missing of the wall; undefined where it is whole. */
+  look(pid: number): Promise<{ readonly enginePid: number; readonly missing: string | undefined }>;
   /** Why a start failed, by what was written meanwhile. */
   reasonIn(written: Buffer): string;
   remove(): Promise<void>;
@@ -86,7 +86,10 @@ function createWall(
       tables.set(chosen.slot, table);
       return table;
     },
-    missingAround: async (pid) => missingOf(abilities, pid, await enginePidOf(abilities, pid)),
+    async look(pid) {
+      const enginePid = await enginePidOf(abilities, pid);
+      return { enginePid, missing: await missingOf(abilities, pid, enginePid) };
+    },
     reasonIn(written) {
       const step = first.failureIn(written);
       return step === undefined

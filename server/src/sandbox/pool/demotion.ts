@@ -1,0 +1,46 @@
+import { readFile } from 'node:fs/promises';
+import { setPriority } from 'node:os';
+
+/** A run that has used this much processor time goes behind those of other tenants. */
+const LIGHT_MS = 100;
+const LOOK_MS = 100;
+const LOWEST = 19;
+const MS_PER_TICK = 10;
+
+/**
+ * Looks at how much processor time a run takes while it lasts, and gives a long one the lowest priority, so that code which
+ * loops does not stand in the way of short runs. The result stops looking, and tells whether that happened: only root could undo it.
+ */
+export function watchRun(enginePid: number): () => boolean {
+  let isDemoted = false;
+  let before: number | undefined;
+  const look = async (): Promise<void> => {
+    const used = await processorMs(enginePid);
+    if (used === undefined || isDemoted) return;
+    before ??= used - LOOK_MS;
+    if (used - before < LIGHT_MS) return;
+    isDemoted = true;
+    try {
+      setPriority(enginePid, LOWEST);
+    } catch {
+      // It has ended meanwhile.
+    }
+  };
+  const timer = setInterval(() => void look(), LOOK_MS);
+  timer.unref();
+  return () => {
+    clearInterval(timer);
+    return isDemoted;
+  };
+}
+
+async function processorMs(pid: number): Promise<number | undefined> {
+  try {
+    const text = await readFile(`/proc/${pid}/stat`, 'utf8');
+    // Behind the name, which may hold anything, come the state and numbers; user and system time are the 12th and 13th.
+    const fields = text.slice(text.lastIndexOf(')') + 2).split(' ');
+    return (Number(fields[11]) + Number(fields[12])) * MS_PER_TICK;
+  } catch {
+    return undefined;
+  }
+}

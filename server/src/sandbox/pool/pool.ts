@@ -1,0 +1,285 @@
+import type { EngineInstance } from '../engine/instance.js';
+import type { CodeVersion, RunInput, RunOutcome } from '../run.js';
+import { watchRun } from './demotion.js';
+import type { Waiter } from './waiting.js';
+import { Waiting } from './waiting.js';
+
+export interface PoolOptions {
+  /** Makes and starts one that has no code yet. */
+  readonly startInstance: () => Promise<EngineInstance>;
+  readonly load: (instance: EngineInstance, code: CodeVersion) => Promise<void>;
+  /** Instances with code, of all tenants and of one. */
+  readonly instancesMax: number;
+  readonly instancesPerTenantMax: number;
+  /** Instances without code, started ahead. */
+  readonly blanks: number;
+  /** How long a call waits for an instance. */
+  readonly waitMs: number;
+  /** How long one without a call is kept, and how many calls it serves. */
+  readonly idleMs: number;
+  readonly callsMax: number;
+  /** An instance could not be started. */
+  readonly onFault: (error: unknown) => void;
+}
+
+/** Figures for metrics. */
+export interface PoolFigures {
+  readonly instances: number;
+  readonly busy: number;
+  readonly blanks: number;
+  readonly waiting: number;
+  readonly coldStarts: number;
+}
+
+/** Every instance that may be had is in use, and stayed so. */
+export class PoolFullError extends Error {}
+/** An instance could not be started. */
+export class StartError extends Error {}
+
+interface Assigned {
+  readonly instance: EngineInstance;
+  readonly tenantId: string;
+  readonly key: string;
+  isBusy: boolean;
+  calls: number;
+  idleSinceMs: number;
+}
+
+/** A place to start an instance in, or an instance that has the code already. */
+type Grant = Assigned | 'place';
+
+/**
+ * Which process runs which code. Of each version one instance stays warm; further calls at the same time get instances of their
+ * own, which end with them. Tenants wait in turn.
+ */
+export class Pool {
+  readonly #options: PoolOptions;
+  readonly #waiting = new Waiting<Grant>();
+  readonly #assigned = new Set<Assigned>();
+  readonly #warm = new Map<string, Assigned>();
+  /** Places that were granted to calls whose instance is not there yet, by tenant. */
+  readonly #starting = new Map<string, number>();
+  #blanks: EngineInstance[] = [];
+  #blanksStarting = 0;
+  #coldStarts = 0;
+  #isClosed = false;
+  readonly #sweep: NodeJS.Timeout;
+
+  constructor(options: PoolOptions) {
+    this.#options = options;
+    this.#sweep = setInterval(() => this.#endIdle(), options.idleMs / 10);
+    this.#sweep.unref();
+  }
+
+  async run(code: CodeVersion, input: RunInput, deadlineMs: number): Promise<RunOutcome> {
+    const used = await this.#acquire(code);
+    const stopWatching = watchRun(used.instance.enginePid);
+    used.calls += 1;
+    const outcome = await used.instance.run(input, deadlineMs);
+    const isDemoted = stopWatching();
+    this.#release(used, isDemoted && process.getuid?.() !== 0);
+    return outcome;
+  }
+
+  /** Starts as many instances ahead as are wanted. */
+  fill(): void {
+    while (!this.#isClosed && this.#blanks.length + this.#blanksStarting < this.#options.blanks) {
+      this.#blanksStarting += 1;
+      void this.#options
+        .startInstance()
+        .then((instance) => {
+          if (this.#isClosed) return instance.kill();
+          this.#blanks.push(instance);
+          void instance.ended.then(() => {
+            this.#blanks = this.#blanks.filter((blank) => blank !== instance);
+          });
+        }, this.#options.onFault)
+        .finally(() => {
+          this.#blanksStarting -= 1;
+        });
+    }
+  }
+
+  /** Instances of former versions of this code end as soon as they have nothing to do. */
+  forget(tenantId: string, isOutdated: (key: string) => boolean): void {
+    for (const each of this.#assigned) {
+      if (each.tenantId !== tenantId || !isOutdated(each.key)) continue;
+      if (this.#warm.get(each.key) === each) this.#warm.delete(each.key);
+      if (!each.isBusy) each.instance.kill();
+    }
+  }
+
+  figures(): PoolFigures {
+    let busy = 0;
+    for (const { isBusy } of this.#assigned) if (isBusy) busy += 1;
+    return {
+      instances: this.#assigned.size,
+      busy,
+      blanks: this.#blanks.length,
+      waiting: this.#waiting.size,
+      coldStarts: this.#coldStarts,
+    };
+  }
+
+  /** Ends every process, runs under way included. */
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    clearInterval(this.#sweep);
+    for (const { reject } of this.#waiting.takeAll()) reject(new PoolFullError('the service is stopping'));
+    const all = [...this.#blanks, ...[...this.#assigned].map(({ instance }) => instance)];
+    for (const instance of all) instance.kill();
+    await Promise.all(all.map(({ ended }) => ended));
+  }
+
+  async #acquire(code: CodeVersion): Promise<Assigned> {
+    const key = keyOf(code);
+    const warm = this.#warm.get(key);
+    if (warm && !warm.isBusy && warm.instance.isUsable) {
+      warm.isBusy = true;
+      return warm;
+    }
+    const granted = this.#hasPlaceFor(code.tenantId) ? this.#takePlace(code.tenantId) : await this.#wait(code.tenantId, key);
+    return granted === 'place' ? this.#assign(code, key) : granted;
+  }
+
+  #takePlace(tenantId: string): 'place' {
+    this.#starting.set(tenantId, (this.#starting.get(tenantId) ?? 0) + 1);
+    return 'place';
+  }
+
+  #givePlaceBack(tenantId: string): void {
+    const left = (this.#starting.get(tenantId) ?? 1) - 1;
+    if (left === 0) this.#starting.delete(tenantId);
+    else this.#starting.set(tenantId, left);
+  }
+
+  #wait(tenantId: string, key: string): Promise<Grant> {
+    if (this.#isClosed) return Promise.reject(new PoolFullError('the service is stopping'));
+    return new Promise((resolve, reject) => {
+      const timer = setTimeout(() => {
+        this.#waiting.remove(waiter);
+        reject(new PoolFullError('every instance is in use'));
+      }, this.#options.waitMs);
+      const waiter: Waiter<Grant> = {
+        tenantId,
+        key,
+        resolve(granted) {
+          clearTimeout(timer);
+          resolve(granted);
+        },
+        reject(error) {
+          clearTimeout(timer);
+          reject(error);
+        },
+      };
+      this.#waiting.add(waiter);
+    });
+  }
+
+  /** Makes room by ending one that waits for calls, of the tenant itself or of whoever has not used it for longest. */
+  #hasPlaceFor(tenantId: string): boolean {
+    const { instancesMax, instancesPerTenantMax } = this.#options;
+    const own = [...this.#assigned].filter((each) => each.tenantId === tenantId);
+    const starting = [...this.#starting.values()].reduce((sum, count) => sum + count, 0);
+    if (own.length + (this.#starting.get(tenantId) ?? 0) >= instancesPerTenantMax) return this.#endOldest(own);
+    return this.#assigned.size + starting < instancesMax || this.#endOldest([...this.#assigned]);
+  }
+
+  #endOldest(among: readonly Assigned[]): boolean {
+    const idle = among.filter(({ isBusy }) => !isBusy);
+    const [first, ...others] = idle;
+    if (!first) return false;
+    this.#drop(others.reduce((oldest, each) => (each.idleSinceMs < oldest.idleSinceMs ? each : oldest), first));
+    return true;
+  }
+
+  async #assign(code: CodeVersion, key: string): Promise<Assigned> {
+    this.#coldStarts += 1;
+    try {
+      const used = await this.#obtain(code.tenantId, key);
+      await this.#load(used, code);
+      return used;
+    } catch (error) {
+      this.#options.onFault(error);
+      this.#serveWaiting();
+      throw new StartError('no instance could be started', { cause: error });
+    }
+  }
+
+  /** The place that was kept for it is given back when it counts itself, and not a moment earlier. */
+  async #obtain(tenantId: string, key: string): Promise<Assigned> {
+    try {
+      return this.#take(this.#takeBlank() ?? (await this.#options.startInstance()), tenantId, key);
+    } finally {
+      this.#givePlaceBack(tenantId);
+      this.fill();
+    }
+  }
+
+  #take(instance: EngineInstance, tenantId: string, key: string): Assigned {
+    const used: Assigned = { instance, tenantId, key, isBusy: true, calls: 0, idleSinceMs: 0 };
+    this.#assigned.add(used);
+    void instance.ended.then(() => this.#gone(used));
+    if (!this.#warm.has(key)) this.#warm.set(key, used);
+    return used;
+  }
+
+  async #load(used: Assigned, code: CodeVersion): Promise<void> {
+    try {
+      await this.#options.load(used.instance, code);
+    } catch (error) {
+      this.#drop(used);
+      throw error;
+    }
+  }
+
+  #takeBlank(): EngineInstance | undefined {
+    const instance = this.#blanks.pop();
+    return instance && !instance.isUsable ? this.#takeBlank() : instance;
+  }
+
+  #release(used: Assigned, isSpent: boolean): void {
+    if (this.#isClosed) return;
+    if (isSpent || !used.instance.isUsable || used.calls >= this.#options.callsMax) return this.#drop(used);
+    const waiter = this.#waiting.takeFor(used.tenantId, used.key);
+    if (waiter) return waiter.resolve(used);
+    used.isBusy = false;
+    used.idleSinceMs = performance.now();
+    if (this.#warm.get(used.key) !== used) return this.#drop(used);
+    this.#serveWaiting();
+  }
+
+  /** Its place is free at once; the process is gone a moment later. */
+  #drop(used: Assigned): void {
+    this.#remove(used);
+    used.instance.kill();
+    this.#serveWaiting();
+  }
+
+  #gone(used: Assigned): void {
+    this.#remove(used);
+    this.#serveWaiting();
+  }
+
+  #remove(used: Assigned): void {
+    this.#assigned.delete(used);
+    if (this.#warm.get(used.key) === used) this.#warm.delete(used.key);
+  }
+
+  #serveWaiting(): void {
+    for (;;) {
+      const waiter = this.#waiting.takeNext((tenantId) => this.#hasPlaceFor(tenantId));
+      if (!waiter) return;
+      waiter.resolve(this.#takePlace(waiter.tenantId));
+    }
+  }
+
+  #endIdle(): void {
+    const sinceMs = performance.now() - this.#options.idleMs;
+    for (const each of this.#assigned) if (!each.isBusy && each.idleSinceMs < sinceMs) this.#drop(each);
+  }
+}
+
+function keyOf({ tenantId, ownerId, version }: CodeVersion): string {
+  return `${tenantId}/${ownerId}/${version}`;
+}

@@ -1,0 +1,94 @@
+import { EngineInstance, INPUT_BYTES_MAX } from './engine/instance.js';
+import type { PoolFigures } from './pool/pool.js';
+import { Pool } from './pool/pool.js';
+import type { AnswerEngine, CodeVersion, RunInput, RunOutcome } from './run.js';
+import type { MakeWallOptions, Wall } from './wall/wall.js';
+import { makeWall } from './wall/wall.js';
+
+export interface SandboxOptions {
+  readonly instancesMax: number;
+  readonly instancesPerTenantMax: number;
+  readonly blanks: number;
+  /** Names of modules that lead to others. */
+  readonly aliases: Readonly<Record<string, string>>;
+  /** The names code finds its client under. */
+  readonly clientNames: readonly string[];
+  readonly wall?: MakeWallOptions;
+  /** Answers requests of code. The sandbox itself reaches nothing. */
+  readonly answer: AnswerEngine;
+  /** An instance could not be started, or its wall was not whole. */
+  readonly onFault: (error: unknown) => void;
+}
+
+/** Whether code can be run, and how or why not. */
+export type SandboxState =
+  | { readonly isAvailable: true; readonly mode: string; readonly landlock: number }
+  | { readonly isAvailable: false; readonly reason: string };
+
+/**
+ * Runs code of tenants, each version in a process of its own behind a wall. It knows nothing of tokens, routes or rights: as
+ * whom the code runs is a name that comes back with its requests.
+ */
+export interface Sandbox {
+  /**
+   * Throws `PoolFullError` where every instance stays in use, `StartError` where none can be started, `SandboxUnavailable` where
+   * there can be no wall. Whatever the code does is an outcome.
+   */
+  run(code: CodeVersion, input: RunInput, deadlineMs: number): Promise<RunOutcome>;
+  state(): SandboxState;
+  figures(): PoolFigures;
+  close(): Promise<void>;
+}
+
+export class SandboxUnavailable extends Error {}
+
+const WAIT_MS = 10_000;
+const IDLE_MS = 300_000;
+const CALLS_MAX = 1_000;
+
+/** Tries what wall can be made. Where there is none, the sandbox says why and runs nothing. */
+export async function openSandbox(options: SandboxOptions): Promise<Sandbox> {
+  try {
+    const wall = await makeWall(options.wall);
+    return createSandbox(options, wall);
+  } catch (error) {
+    return noSandbox(error instanceof Error ? error.message : String(error));
+  }
+}
+
+function createSandbox(options: SandboxOptions, wall: Wall): Sandbox {
+  const { instancesMax, instancesPerTenantMax, blanks, onFault } = options;
+  const pool = new Pool({
+    ...{ instancesMax, instancesPerTenantMax, blanks, onFault },
+    ...{ waitMs: WAIT_MS, idleMs: IDLE_MS, callsMax: CALLS_MAX },
+    async startInstance() {
+      const instance = new EngineInstance(wall);
+      await instance.start();
+      return instance;
+    },
+    load: (instance, code) => instance.load(code, options),
+  });
+  pool.fill();
+  return {
+    run: (code, input, deadlineMs) => pool.run(code, input, deadlineMs),
+    state: () => ({ isAvailable: true, ...wall.abilities }),
+    figures: () => pool.figures(),
+    async close() {
+      await pool.close();
+      await wall.remove();
+    },
+  };
+}
+
+const NO_FIGURES: PoolFigures = { instances: 0, busy: 0, blanks: 0, waiting: 0, coldStarts: 0 };
+
+export function noSandbox(reason: string): Sandbox {
+  return {
+    run: () => Promise.reject(new SandboxUnavailable(reason)),
+    state: () => ({ isAvailable: false, reason }),
+    figures: () => NO_FIGURES,
+    close: () => Promise.resolve(),
+  };
+}
+
+export { INPUT_BYTES_MAX };
