@@ -83,7 +83,7 @@ export class LauncherProgram {
     if (written.length < 2 * POINTER_BYTES) return undefined;
     const step = this.#steps[Number(written.readBigUInt64LE(0))];
     const errno = Number(written.readBigUInt64LE(POINTER_BYTES) & 0xffff_ffffn);
-    return step && `${step.options.about ?? step.call} (errno ${errno})`;
+    return step && `${step.options.about ?? String(step.call)} (errno ${errno})`;
   }
 }
 

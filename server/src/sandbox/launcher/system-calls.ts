@@ -36,8 +36,10 @@ const NUMBERS = {
   landlock_restrict_self: [446, 446],
 } as const;
 
-export type SystemCall = keyof typeof NUMBERS;
+/** By its name, or for one that no wall is made of by its numbers for x64 and arm64. */
+export type SystemCall = keyof typeof NUMBERS | readonly [number, number];
 
 export function numberOf(call: SystemCall, arch: Arch): number {
-  return NUMBERS[call][arch === 'x64' ? 0 : 1];
+  const numbers = typeof call === 'string' ? NUMBERS[call] : call;
+  return numbers[arch === 'x64' ? 0 : 1];
 }

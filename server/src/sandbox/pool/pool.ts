@@ -138,7 +138,9 @@ export class Pool {
       warm.isBusy = true;
       return warm;
     }
-    const granted = this.#hasPlaceFor(code.tenantId) ? this.#takePlace(code.tenantId) : await this.#wait(code.tenantId, key);
+    const granted = this.#hasPlaceFor(code.tenantId)
+      ? this.#takePlace(code.tenantId)
+      : await this.#wait(code.tenantId, key);
     return granted === 'place' ? this.#assign(code, key) : granted;
   }
 

@@ -24,7 +24,10 @@ export interface WallOptions {
   /** The program behind the wall, what it needs, and its arguments as it sees them. */
   readonly program: string;
   readonly needs: ProgramNeeds;
-  readonly args: (paths: { readonly program: string; readonly folder: string }) => readonly string[];
+  /** What the engine is started with. */
+  readonly args: (folder: string) => readonly string[];
+  /** In place of the engine's start, to try what the wall holds. */
+  readonly instead?: (program: LauncherProgram) => void;
   /** The folder it may read. */
   readonly folder: string;
   readonly limits: WallLimits;
@@ -71,10 +74,8 @@ export function wallProgram(options: WallOptions): LauncherProgram {
   dropPowers(program);
   setLimits(program, options);
   restrict(program, options);
-  const { exe, folder } = pathsOf(options);
-  const environment = mode === 'flat' ? [] : ['LD_LIBRARY_PATH=/l'];
-  const args = [exe, ...options.args({ program: exe, folder })];
-  program.add('execve', [exe, { pointers: args }, { pointers: environment }], { about: 'start of the engine' });
+  if (options.instead) options.instead(program);
+  else startEngine(program, options);
   if (mode !== 'flat') waitForChild(program.place(parent));
   return program;
 }
@@ -197,6 +198,13 @@ function pathRules(options: WallOptions): PathRule[] {
     ...[exe, interpreter, ...libraries].map((path) => ({ path, access: runs })),
     { path: folder, access: PATH_ACCESS.read | PATH_ACCESS.list },
   ];
+}
+
+function startEngine(program: LauncherProgram, options: WallOptions): void {
+  const { exe, folder } = pathsOf(options);
+  const environment = options.mode === 'flat' ? [] : ['LD_LIBRARY_PATH=/l'];
+  const args = [exe, ...options.args(folder)];
+  program.add('execve', [exe, { pointers: args }, { pointers: environment }], { about: 'start of the engine' });
 }
 
 /** As they are seen behind the wall. */

@@ -49,41 +49,41 @@ export async function makeWall(options: MakeWallOptions = {}): Promise<Wall> {
     throw new Error('this machine allows neither namespaces nor Landlock');
   }
   const base = await mkdtemp(join(tmpdir(), 'strongroom-'));
-  return createWall(engine, abilities, base, owner, options.isJitless ?? false);
+  return createWall(engine, wallShape(engine, abilities, owner, options.isJitless), base);
 }
 
-function createWall(
+/** Everything about a wall but whom the engine becomes. */
+export function wallShape(
   engine: BuiltEngine,
   abilities: WallAbilities,
-  base: string,
   owner: WallOptions['owner'],
-  isJitless: boolean,
-): Wall {
-  const shape = {
+  isJitless = false,
+): Omit<WallOptions, 'becomes'> {
+  return {
     ...engine,
     ...abilities,
     owner,
     needs: needsOf(engine.program, engine.arch),
     limits: isJitless ? { ...LIMITS, dataMiB: JITLESS_DATA_MIB } : LIMITS,
-    args: ({ folder }: { readonly folder: string }) => engineArgs(folder),
+    args: engineArgs,
   };
-  const programs = Array.from({ length: owner.uid === 0 ? UIDS : 1 }, (_, slot) => {
-    const id = FIRST_UID + slot;
-    return { slot, make: () => wallProgram({ ...shape, becomes: { uid: id, gid: id } }) };
-  });
-  const first = wallProgram({ ...shape, becomes: { uid: FIRST_UID, gid: FIRST_UID } });
+}
+
+function createWall({ launcher, arch }: BuiltEngine, shape: Omit<WallOptions, 'becomes'>, base: string): Wall {
+  const abilities: WallAbilities = { mode: shape.mode, landlock: shape.landlock };
+  const programOf = (id: number) => wallProgram({ ...shape, becomes: { uid: id, gid: id } });
+  // They differ in the user alone, and the same few are used again and again.
   const tables = new Map<number, Buffer>();
   let started = 0;
   return {
     abilities,
     base,
-    launcher: engine.launcher,
+    launcher,
     table() {
-      const chosen = programs[started % programs.length];
+      const id = FIRST_UID + (started % UIDS);
       started += 1;
-      if (!chosen) throw new Error('there is always one');
-      const table = tables.get(chosen.slot) ?? chosen.make().encode(engine.arch);
-      tables.set(chosen.slot, table);
+      const table = tables.get(id) ?? programOf(id).encode(arch);
+      tables.set(id, table);
       return table;
     },
     async look(pid) {
@@ -91,7 +91,7 @@ function createWall(
       return { enginePid, missing: await missingOf(abilities, pid, enginePid) };
     },
     reasonIn(written) {
-      const step = first.failureIn(written);
+      const step = programOf(FIRST_UID).failureIn(written);
       return step === undefined
         ? `the engine ended at its start: ${written.toString('utf8').slice(0, REASON_MAX)}`
         : `the wall could not be made: ${step}`;

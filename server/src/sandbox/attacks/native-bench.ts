@@ -1,0 +1,145 @@
+import { spawn } from 'node:child_process';
+import { chmod, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import type { Server } from 'node:net';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { findEngine } from '@strongroom/engine/paths.js';
+import { LauncherProgram } from '../launcher/program.js';
+import type { WallAbilities } from '../wall/detect.js';
+import { wallShape } from '../wall/wall.js';
+import { wallProgram } from '../wall/wall-program.js';
+import type { Bait, NativeProbe } from './native-probes.js';
+
+/** A wall to try, and who starts it. */
+export interface Setting {
+  readonly name: string;
+  readonly abilities: WallAbilities;
+  readonly uid: number;
+}
+
+export interface ProbeResult {
+  /** Every step worked. */
+  readonly isEscape: boolean;
+  /** What the launcher said otherwise. */
+  readonly heldBy: string;
+}
+
+const ESCAPED = Buffer.from('ESCAPED!');
+const PROBE_MAX_MS = 20_000;
+const BECOMES = 61_499;
+
+/** Things outside the wall that probes try to reach. */
+export class NativeBench {
+  readonly #folder: string;
+  readonly #servers: readonly Server[];
+  readonly bait: Omit<Bait, 'folder'>;
+  #probes = 0;
+
+  private constructor(folder: string, servers: readonly Server[], bait: Omit<Bait, 'folder'>) {
+    this.#folder = folder;
+    this.#servers = servers;
+    this.bait = bait;
+  }
+
+  static async open(): Promise<NativeBench> {
+    const folder = await mkdtemp(join(tmpdir(), 'strongroom-native-'));
+    await chmod(folder, 0o755);
+    const secretFile = join(folder, 'secret');
+    await writeFile(secretFile, 'secret', { mode: 0o666 });
+    await chmod(secretFile, 0o666);
+    const socketPath = join(folder, 'bait.sock');
+    const abstractName = `strongroom-bait-${process.pid}`;
+    const tcp = await listening(0);
+    const address = tcp.address();
+    const servers = [tcp, await listening(socketPath), await listening(`\0${abstractName}`)];
+    await chmod(socketPath, 0o777);
+    const port = typeof address === 'object' && address !== null ? address.port : 0;
+    return new NativeBench(folder, servers, { pid: process.pid, secretFile, socketPath, abstractName, port });
+  }
+
+  async close(): Promise<void> {
+    for (const server of this.#servers) server.close();
+    await rm(this.#folder, { recursive: true, force: true });
+  }
+
+  /** Runs a probe behind the wall of a setting, or behind none. */
+  async run(probe: NativeProbe, setting: Setting | 'no wall'): Promise<ProbeResult> {
+    const engine = findEngine();
+    if (!engine) throw new Error('the engine is not built');
+    const cwd = await this.#makeFolder();
+    // Never as root without a wall: what is tried here would be done.
+    const uid = setting === 'no wall' ? ordinaryUser() : setting.uid;
+    const instead = (program: LauncherProgram, folder: string): void => {
+      for (const [call, args, options] of probe.steps({ ...this.bait, folder })) program.add(call, args, options);
+      program.add('write', [2, ESCAPED, ESCAPED.length]).add('exit_group', [0]);
+    };
+    const program =
+      setting === 'no wall'
+        ? withoutWall((bare) => instead(bare, engine.folder))
+        : wallProgram({
+            ...wallShape(engine, setting.abilities, { uid, gid: uid }),
+            becomes: { uid: BECOMES, gid: BECOMES },
+            instead: (walled) => instead(walled, setting.abilities.mode === 'flat' ? engine.folder : '/e'),
+          });
+    const written = await launch(engine.launcher, program.encode(engine.arch), cwd, uid);
+    await rm(cwd, { recursive: true, force: true });
+    const isEscape = written.subarray(-ESCAPED.length).equals(ESCAPED);
+    return {
+      isEscape,
+      heldBy: isEscape ? '' : (program.failureIn(written) ?? (written.toString('latin1') || 'killed')),
+    };
+  }
+
+  async #makeFolder(): Promise<string> {
+    this.#probes += 1;
+    const cwd = join(this.#folder, String(this.#probes));
+    for (const path of [cwd, join(cwd, 's'), join(cwd, 'root')]) {
+      await mkdir(path);
+      await chmod(path, 0o777);
+    }
+    return cwd;
+  }
+}
+
+/** An account every system has, where this process is root. */
+export function ordinaryUser(): number {
+  const own = process.getuid?.() ?? -1;
+  return own === 0 ? 65_534 : own;
+}
+
+/** A descriptor 3 as behind a wall, and nothing that holds anybody. */
+function withoutWall(add: (program: LauncherProgram) => void): LauncherProgram {
+  const program = new LauncherProgram().add('close_range', [3, 0xffff_ffff, 0]).add('socket', [1, 1, 0]);
+  add(program);
+  return program;
+}
+
+function launch(launcher: string, table: Buffer, cwd: string, uid: number): Promise<Buffer> {
+  return new Promise((resolve, reject) => {
+    const child = spawn(launcher, [], {
+      cwd,
+      env: {},
+      stdio: ['pipe', 'ignore', 'pipe'],
+      timeout: PROBE_MAX_MS,
+      killSignal: 'SIGKILL',
+      ...(process.getuid?.() === 0 && uid !== 0 && { uid, gid: uid }),
+    });
+    const pieces: Buffer[] = [];
+    child.stderr.on('data', (piece: Buffer) => pieces.push(piece));
+    child.once('error', reject);
+    child.once('close', () => resolve(Buffer.concat(pieces)));
+    child.stdin.on('error', () => {});
+    child.stdin.end(table);
+  });
+}
+
+function listening(where: string | number): Promise<Server> {
+  const server = createServer((socket) => socket.on('error', () => {}).end());
+  return new Promise((resolve, reject) => {
+    server.once('error', reject);
+    const done = (): void => resolve(server);
+    if (typeof where === 'number') server.listen(where, '127.0.0.1', done);
+    else server.listen(where, done);
+  });
+}
