@@ -9,7 +9,7 @@ const EXPORT = /^export (?:abstract |async )*(?:function\*?|const|class|interfac
 const OF_EVERY_SLICE = new Set(['trial']);
 
 describe('no two files of a workspace export the same name: each means one thing', () => {
-  for (const workspace of ['server', 'acceptance', 'faults', 'fuzz', 'bench', 'test-servers', 'tools']) {
+  for (const workspace of ['server', 'acceptance', 'faults', 'fuzz', 'bench', 'engine', 'test-servers', 'tools']) {
     it(workspace, async () => {
       const files = (await globFiles([`${workspace}/src`], '.ts')).filter((file) => !file.endsWith('.test.ts'));
       const exporters = new Map<string, Set<string>>();

@@ -13,6 +13,7 @@ const FOLDERS = [
   'docs',
   'faults/src',
   'fuzz/src',
+  'engine/src',
   'test-servers/src',
   'server/bin',
   'server/migrations',

@@ -46,7 +46,16 @@ process.env.TEST_POSTGRES = await new Promise<string>((resolve, reject) => {
 });
 try {
   const files = await globFiles(
-    ['server/dist', 'tools/dist', 'acceptance/dist', 'faults/dist', 'fuzz/dist', 'bench/dist', 'test-servers/dist'],
+    [
+      'server/dist',
+      'tools/dist',
+      'acceptance/dist',
+      'faults/dist',
+      'fuzz/dist',
+      'bench/dist',
+      'engine/dist',
+      'test-servers/dist',
+    ],
     '.test.js',
   );
   const chosen = files.filter((file) =>

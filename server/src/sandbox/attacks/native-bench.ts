@@ -63,8 +63,12 @@ export class NativeBench {
     await rm(this.#folder, { recursive: true, force: true });
   }
 
-  /** Runs a probe behind the wall of a setting, or behind none. */
-  async run(probe: NativeProbe, setting: Setting | 'no wall'): Promise<ProbeResult> {
+  /** Runs a probe behind the wall of a setting, or behind none; with a system call that the machine does not allow. */
+  async run(
+    probe: NativeProbe,
+    setting: Setting | 'no wall',
+    forbidden?: readonly [number, number],
+  ): Promise<ProbeResult> {
     const engine = findEngine();
     if (!engine) throw new Error('the engine is not built');
     const cwd = await this.#makeFolder();
@@ -80,7 +84,12 @@ export class NativeBench {
         : wallProgram({
             ...wallShape(engine, setting.abilities, { uid, gid: uid }),
             becomes: { uid: BECOMES, gid: BECOMES },
-            instead: (walled) => instead(walled, setting.abilities.mode === 'flat' ? engine.folder : '/e'),
+            trial: {
+              ...(forbidden && {
+                before: (bare: LauncherProgram) => forbid(bare, forbidden[engine.arch === 'x64' ? 0 : 1]),
+              }),
+              instead: (walled) => instead(walled, setting.abilities.mode === 'flat' ? engine.folder : '/e'),
+            },
           });
     const written = await launch(engine.launcher, program.encode(engine.arch), cwd, uid);
     await rm(cwd, { recursive: true, force: true });
@@ -100,6 +109,31 @@ export class NativeBench {
     }
     return cwd;
   }
+}
+
+const EPERM = 1;
+
+/** As a container would that does not allow a system call. */
+function forbid(program: LauncherProgram, number: number): void {
+  const filter = Buffer.alloc(32);
+  for (const [at, [operation, ifTrue, ifFalse, operand]] of (
+    [
+      [0x20, 0, 0, 0],
+      [0x15, 0, 1, number],
+      [0x06, 0, 0, 0x0005_0000 | EPERM],
+      [0x06, 0, 0, 0x7fff_0000],
+    ] as const
+  ).entries()) {
+    filter.writeUInt16LE(operation, at * 8);
+    filter.writeUInt8(ifTrue, at * 8 + 2);
+    filter.writeUInt8(ifFalse, at * 8 + 3);
+    filter.writeUInt32LE(operand, at * 8 + 4);
+  }
+  const description = Buffer.alloc(16);
+  description.writeUInt16LE(4, 0);
+  program
+    .add('prctl', [38, 1, 0, 0, 0])
+    .add('seccomp', [1, 0, { bytes: description, pointerAt: 8, to: filter }], { about: 'the filter of the test' });
 }
 
 /** An account every system has, where this process is root. */

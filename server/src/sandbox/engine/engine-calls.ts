@@ -55,9 +55,12 @@ export class EngineCalls {
       const end = (outcome: CallAnswer | EngineCallError): void => {
         clearTimeout(timer);
         this.#aborts.delete(abort);
-        if (!(outcome instanceof EngineCallError)) return resolve(outcome);
-        reject(outcome);
-        asked.destroy();
+        if (outcome instanceof EngineCallError) {
+          reject(outcome);
+          asked.destroy();
+        } else {
+          resolve(outcome);
+        }
       };
       this.#aborts.add(abort);
       asked.on('error', (error) => end(new EngineCallError('broken', error)));

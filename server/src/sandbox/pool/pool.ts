@@ -1,13 +1,21 @@
-import type { EngineInstance } from '../engine/instance.js';
 import type { CodeVersion, RunInput, RunOutcome } from '../run.js';
 import { watchRun } from './demotion.js';
 import type { Waiter } from './waiting.js';
 import { Waiting } from './waiting.js';
 
-export interface PoolOptions {
+/** What the pool needs of a process. */
+export interface PooledInstance {
+  readonly enginePid: number;
+  readonly isUsable: boolean;
+  readonly ended: Promise<void>;
+  run(input: RunInput, deadlineMs: number): Promise<RunOutcome>;
+  kill(): void;
+}
+
+export interface PoolOptions<I extends PooledInstance> {
   /** Makes and starts one that has no code yet. */
-  readonly startInstance: () => Promise<EngineInstance>;
-  readonly load: (instance: EngineInstance, code: CodeVersion) => Promise<void>;
+  readonly startInstance: () => Promise<I>;
+  readonly load: (instance: I, code: CodeVersion) => Promise<void>;
   /** Instances with code, of all tenants and of one. */
   readonly instancesMax: number;
   readonly instancesPerTenantMax: number;
@@ -36,8 +44,8 @@ export class PoolFullError extends Error {}
 /** An instance could not be started. */
 export class StartError extends Error {}
 
-interface Assigned {
-  readonly instance: EngineInstance;
+interface Assigned<I> {
+  readonly instance: I;
   readonly tenantId: string;
   readonly key: string;
   isBusy: boolean;
@@ -46,26 +54,26 @@ interface Assigned {
 }
 
 /** A place to start an instance in, or an instance that has the code already. */
-type Grant = Assigned | 'place';
+type Grant<I> = Assigned<I> | 'place';
 
 /**
  * Which process runs which code. Of each version one instance stays warm; further calls at the same time get instances of their
  * own, which end with them. Tenants wait in turn.
  */
-export class Pool {
-  readonly #options: PoolOptions;
-  readonly #waiting = new Waiting<Grant>();
-  readonly #assigned = new Set<Assigned>();
-  readonly #warm = new Map<string, Assigned>();
+export class Pool<I extends PooledInstance> {
+  readonly #options: PoolOptions<I>;
+  readonly #waiting = new Waiting<Grant<I>>();
+  readonly #assigned = new Set<Assigned<I>>();
+  readonly #warm = new Map<string, Assigned<I>>();
   /** Places that were granted to calls whose instance is not there yet, by tenant. */
   readonly #starting = new Map<string, number>();
-  #blanks: EngineInstance[] = [];
+  #blanks: I[] = [];
   #blanksStarting = 0;
   #coldStarts = 0;
   #isClosed = false;
   readonly #sweep: NodeJS.Timeout;
 
-  constructor(options: PoolOptions) {
+  constructor(options: PoolOptions<I>) {
     this.#options = options;
     this.#sweep = setInterval(() => this.#endIdle(), options.idleMs / 10);
     this.#sweep.unref();
@@ -131,7 +139,7 @@ export class Pool {
     await Promise.all(all.map(({ ended }) => ended));
   }
 
-  async #acquire(code: CodeVersion): Promise<Assigned> {
+  async #acquire(code: CodeVersion): Promise<Assigned<I>> {
     const key = keyOf(code);
     const warm = this.#warm.get(key);
     if (warm && !warm.isBusy && warm.instance.isUsable) {
@@ -155,14 +163,14 @@ export class Pool {
     else this.#starting.set(tenantId, left);
   }
 
-  #wait(tenantId: string, key: string): Promise<Grant> {
+  #wait(tenantId: string, key: string): Promise<Grant<I>> {
     if (this.#isClosed) return Promise.reject(new PoolFullError('the service is stopping'));
     return new Promise((resolve, reject) => {
       const timer = setTimeout(() => {
         this.#waiting.remove(waiter);
         reject(new PoolFullError('every instance is in use'));
       }, this.#options.waitMs);
-      const waiter: Waiter<Grant> = {
+      const waiter: Waiter<Grant<I>> = {
         tenantId,
         key,
         resolve(granted) {
@@ -187,7 +195,7 @@ export class Pool {
     return this.#assigned.size + starting < instancesMax || this.#endOldest([...this.#assigned]);
   }
 
-  #endOldest(among: readonly Assigned[]): boolean {
+  #endOldest(among: readonly Assigned<I>[]): boolean {
     const idle = among.filter(({ isBusy }) => !isBusy);
     const [first, ...others] = idle;
     if (!first) return false;
@@ -195,7 +203,7 @@ export class Pool {
     return true;
   }
 
-  async #assign(code: CodeVersion, key: string): Promise<Assigned> {
+  async #assign(code: CodeVersion, key: string): Promise<Assigned<I>> {
     this.#coldStarts += 1;
     try {
       const used = await this.#obtain(code.tenantId, key);
@@ -209,7 +217,7 @@ export class Pool {
   }
 
   /** The place that was kept for it is given back when it counts itself, and not a moment earlier. */
-  async #obtain(tenantId: string, key: string): Promise<Assigned> {
+  async #obtain(tenantId: string, key: string): Promise<Assigned<I>> {
     try {
       return this.#take(this.#takeBlank() ?? (await this.#options.startInstance()), tenantId, key);
     } finally {
@@ -218,15 +226,15 @@ export class Pool {
     }
   }
 
-  #take(instance: EngineInstance, tenantId: string, key: string): Assigned {
-    const used: Assigned = { instance, tenantId, key, isBusy: true, calls: 0, idleSinceMs: 0 };
+  #take(instance: I, tenantId: string, key: string): Assigned<I> {
+    const used: Assigned<I> = { instance, tenantId, key, isBusy: true, calls: 0, idleSinceMs: 0 };
     this.#assigned.add(used);
     void instance.ended.then(() => this.#gone(used));
     if (!this.#warm.has(key)) this.#warm.set(key, used);
     return used;
   }
 
-  async #load(used: Assigned, code: CodeVersion): Promise<void> {
+  async #load(used: Assigned<I>, code: CodeVersion): Promise<void> {
     try {
       await this.#options.load(used.instance, code);
     } catch (error) {
@@ -235,35 +243,41 @@ export class Pool {
     }
   }
 
-  #takeBlank(): EngineInstance | undefined {
+  #takeBlank(): I | undefined {
     const instance = this.#blanks.pop();
     return instance && !instance.isUsable ? this.#takeBlank() : instance;
   }
 
-  #release(used: Assigned, isSpent: boolean): void {
+  #release(used: Assigned<I>, isSpent: boolean): void {
     if (this.#isClosed) return;
-    if (isSpent || !used.instance.isUsable || used.calls >= this.#options.callsMax) return this.#drop(used);
+    if (isSpent || !used.instance.isUsable || used.calls >= this.#options.callsMax) {
+      this.#drop(used);
+      return;
+    }
     const waiter = this.#waiting.takeFor(used.tenantId, used.key);
-    if (waiter) return waiter.resolve(used);
+    if (waiter) {
+      waiter.resolve(used);
+      return;
+    }
     used.isBusy = false;
     used.idleSinceMs = performance.now();
-    if (this.#warm.get(used.key) !== used) return this.#drop(used);
-    this.#serveWaiting();
+    if (this.#warm.get(used.key) === used) this.#serveWaiting();
+    else this.#drop(used);
   }
 
   /** Its place is free at once; the process is gone a moment later. */
-  #drop(used: Assigned): void {
+  #drop(used: Assigned<I>): void {
     this.#remove(used);
     used.instance.kill();
     this.#serveWaiting();
   }
 
-  #gone(used: Assigned): void {
+  #gone(used: Assigned<I>): void {
     this.#remove(used);
     this.#serveWaiting();
   }
 
-  #remove(used: Assigned): void {
+  #remove(used: Assigned<I>): void {
     this.#assigned.delete(used);
     if (this.#warm.get(used.key) === used) this.#warm.delete(used.key);
   }

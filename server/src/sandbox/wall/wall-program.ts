@@ -26,8 +26,11 @@ export interface WallOptions {
   readonly needs: ProgramNeeds;
   /** What the engine is started with. */
   readonly args: (folder: string) => readonly string[];
-  /** In place of the engine's start, to try what the wall holds. */
-  readonly instead?: (program: LauncherProgram) => void;
+  /** To try the wall itself: steps before it is made, and others in place of the engine's start. */
+  readonly trial?: {
+    readonly before?: (program: LauncherProgram) => void;
+    readonly instead: (program: LauncherProgram) => void;
+  };
   /** The folder it may read. */
   readonly folder: string;
   readonly limits: WallLimits;
@@ -64,6 +67,7 @@ export function wallProgram(options: WallOptions): LauncherProgram {
   const { mode, owner } = options;
   const program = new LauncherProgram();
   const parent: Label = { at: 0 };
+  options.trial?.before?.(program);
   openSocket(program);
   if (mode !== 'flat') {
     program.add('clone', [namespaceFlags(mode), 0, 0, 0, 0], { branch: parent, about: 'namespaces' });
@@ -74,7 +78,7 @@ export function wallProgram(options: WallOptions): LauncherProgram {
   dropPowers(program);
   setLimits(program, options);
   restrict(program, options);
-  if (options.instead) options.instead(program);
+  if (options.trial) options.trial.instead(program);
   else startEngine(program, options);
   if (mode !== 'flat') waitForChild(program.place(parent));
   return program;

@@ -1,0 +1,207 @@
+import assert from 'node:assert/strict';
+import { after, describe, it } from 'node:test';
+import type { Deferred } from '../../kernel/deferred.js';
+import { createDeferred } from '../../kernel/deferred.js';
+import { eventually } from '../../testing/eventually.js';
+import type { CodeVersion, RunInput, RunOutcome } from '../run.js';
+import type { PooledInstance, PoolOptions } from './pool.js';
+import { Pool, PoolFullError, StartError } from './pool.js';
+
+const INPUT: RunInput = { args: {}, configuration: {}, requestId: 'r', attempt: 1, keepsConsole: false };
+const RETURNED: RunOutcome = { outcome: 'returned', value: null, console: [] };
+
+/** A process of the test: a run lasts until the test ends it. */
+class FakeInstance implements PooledInstance {
+  readonly enginePid = process.pid;
+  readonly #end = createDeferred<void>();
+  readonly ended = this.#end.promise;
+  isUsable = true;
+  code: CodeVersion | undefined;
+  runs = 0;
+  underWay: Deferred<RunOutcome> | undefined;
+
+  run(): Promise<RunOutcome> {
+    this.runs += 1;
+    const run = createDeferred<RunOutcome>();
+    this.underWay = run;
+    return run.promise;
+  }
+
+  /** The run under way ends. */
+  finish(outcome: RunOutcome = RETURNED): void {
+    if (outcome.outcome === 'timeout') this.kill();
+    this.underWay?.resolve(outcome);
+    this.underWay = undefined;
+  }
+
+  kill(): void {
+    this.isUsable = false;
+    this.#end.resolve();
+  }
+}
+
+const code = (tenantId: string, ownerId = 'o', version = '1'): CodeVersion => ({
+  tenantId,
+  ownerId,
+  version,
+  code: '',
+  applicationId: undefined,
+});
+
+describe('the pool', () => {
+  const pools: Pool<FakeInstance>[] = [];
+  after(() => Promise.all(pools.map((pool) => pool.close())));
+
+  function open(options: Partial<PoolOptions<FakeInstance>> = {}) {
+    const made: FakeInstance[] = [];
+    const pool = new Pool<FakeInstance>({
+      startInstance: async () => {
+        const instance = new FakeInstance();
+        made.push(instance);
+        return instance;
+      },
+      load: async (instance, loaded) => {
+        instance.code = loaded;
+      },
+      instancesMax: 4,
+      instancesPerTenantMax: 2,
+      blanks: 0,
+      waitMs: 60_000,
+      idleMs: 60_000,
+      callsMax: 1_000,
+      onFault: () => {},
+      ...options,
+    });
+    pools.push(pool);
+    const busy = () => made.filter(({ underWay }) => underWay !== undefined);
+    const untilBusy = (count: number) => eventually(`${count} runs`, () => busy().length === count);
+    return { pool, made, busy, untilBusy };
+  }
+
+  it('runs a version again where it ran before, and another version elsewhere', async () => {
+    const { pool, made, untilBusy, busy } = open();
+    for (const version of ['1', '1', '2', '1']) {
+      const run = pool.run(code('a', 'o', version), INPUT, 1_000);
+      await untilBusy(1);
+      busy()[0]?.finish();
+      assert.deepEqual(await run, RETURNED);
+    }
+    assert.deepEqual(
+      made.map(({ code: loaded, runs }) => [loaded?.version, runs]),
+      [
+        ['1', 3],
+        ['2', 1],
+      ],
+    );
+    assert.equal(pool.figures().coldStarts, 2);
+  });
+
+  it('gives two calls at once an instance each, and keeps one of them', async () => {
+    const { pool, made, untilBusy, busy } = open();
+    const runs = [pool.run(code('a'), INPUT, 1_000), pool.run(code('a'), INPUT, 1_000)];
+    await untilBusy(2);
+    for (const instance of busy()) instance.finish();
+    await Promise.all(runs);
+    assert.deepEqual(made.map(({ isUsable }) => isUsable).sort(), [false, true]);
+    assert.equal(pool.figures().instances, 1);
+  });
+
+  it('bounds a tenant, lets the next call have the instance that is free, and tenants wait in turn', async () => {
+    const { pool, busy, untilBusy } = open({ instancesMax: 3 });
+    const order: string[] = [];
+    const run = (tenantId: string) =>
+      pool.run(code(tenantId), INPUT, 1_000).then(() => {
+        order.push(tenantId);
+      });
+    const first = [run('a'), run('a'), run('a'), run('a'), run('b'), run('b')];
+    await untilBusy(3);
+    assert.deepEqual(
+      busy()
+        .map(({ code: loaded }) => loaded?.tenantId)
+        .sort(),
+      ['a', 'a', 'b'],
+    );
+    assert.equal(pool.figures().waiting, 3);
+    for (let left = 6; left > 0; left -= 1) {
+      busy()[0]?.finish();
+      await eventually('the next', () => order.length === 7 - left && busy().length === Math.min(3, left - 1));
+    }
+    await Promise.all(first);
+    assert.deepEqual([...order].sort(), ['a', 'a', 'a', 'a', 'b', 'b']);
+  });
+
+  it('ends an instance that waits for calls when another tenant needs its place', async () => {
+    const { pool, made, busy, untilBusy } = open({ instancesMax: 1 });
+    const first = pool.run(code('a'), INPUT, 1_000);
+    await untilBusy(1);
+    busy()[0]?.finish();
+    await first;
+    const second = pool.run(code('b'), INPUT, 1_000);
+    await untilBusy(1);
+    assert.deepEqual(
+      made.map(({ isUsable, code: loaded }) => [loaded?.tenantId, isUsable]),
+      [
+        ['a', false],
+        ['b', true],
+      ],
+    );
+    busy()[0]?.finish();
+    await second;
+  });
+
+  it('uses no instance again whose run was ended by force', async () => {
+    const { pool, made, busy, untilBusy } = open({ instancesPerTenantMax: 1 });
+    const first = pool.run(code('a'), INPUT, 1_000);
+    const second = pool.run(code('a'), INPUT, 1_000);
+    await untilBusy(1);
+    busy()[0]?.finish({ outcome: 'timeout' });
+    assert.deepEqual(await first, { outcome: 'timeout' });
+    await untilBusy(1);
+    assert.equal(made.length, 2);
+    busy()[0]?.finish();
+    assert.deepEqual(await second, RETURNED);
+  });
+
+  it('refuses a call that waited too long, and all of them when it closes', async () => {
+    const { pool, untilBusy } = open({ instancesMax: 1, waitMs: 1 });
+    const running = pool.run(code('a'), INPUT, 1_000);
+    await untilBusy(1);
+    await assert.rejects(pool.run(code('a'), INPUT, 1_000), PoolFullError);
+    const { pool: other, untilBusy: untilOther } = open({ instancesMax: 1 });
+    void other.run(code('a'), INPUT, 1_000);
+    await untilOther(1);
+    const waiting = assert.rejects(other.run(code('b'), INPUT, 1_000), PoolFullError);
+    await other.close();
+    await waiting;
+    void running;
+  });
+
+  it('tells when no instance can be started, and gives the place back', async () => {
+    const faults: unknown[] = [];
+    let isBroken = true;
+    const { pool } = open({
+      instancesMax: 1,
+      startInstance: async () => {
+        if (isBroken) throw new Error('no room');
+        return Object.assign(new FakeInstance(), { run: () => Promise.resolve(RETURNED) });
+      },
+      onFault: (error) => faults.push(error),
+    });
+    await assert.rejects(pool.run(code('a'), INPUT, 1_000), StartError);
+    assert.equal(faults.length, 1);
+    isBroken = false;
+    assert.deepEqual(await pool.run(code('a'), INPUT, 1_000), RETURNED);
+  });
+
+  it('starts instances ahead, uses them, and starts others', async () => {
+    const { pool, made, busy, untilBusy } = open({ blanks: 2 });
+    pool.fill();
+    await eventually('two are ready', () => pool.figures().blanks === 2);
+    const run = pool.run(code('a'), INPUT, 1_000);
+    await untilBusy(1);
+    await eventually('two are ready again', () => pool.figures().blanks === 2);
+    assert.equal(made.length, 3);
+    busy()[0]?.finish();
+    await run;
+  });
+});
