@@ -1,5 +1,5 @@
 /** `req.client`: Strongroom's own API, called as the Reactor's Application. The host knows which one that is; nothing here says so. */
-export interface Api {
+export interface ApiBinding {
   fetch(url: string, init: RequestInit): Promise<Response>;
 }
 
@@ -18,7 +18,7 @@ export class ClientError extends Error {
   }
 }
 
-export function createClient(api: Api) {
+export function createClient(api: ApiBinding) {
   async function request(method: string, path: string, body?: unknown): Promise<unknown> {
     const sent = body === undefined ? {} : { body: stringify(body), headers: { 'Content-Type': 'application/json' } };
     const response = await api.fetch(`http://api${path}`, { method, ...sent });

@@ -1,6 +1,6 @@
 import requiring from 'require-with';
 import parts from 'tenant-code';
-import type { Api } from './client.js';
+import type { ApiBinding } from './client.js';
 import { createClient } from './client.js';
 import { toFrame } from './frame.js';
 import { beginConsole, consoleLines } from './kept-console.js';
@@ -29,7 +29,7 @@ const [real, scope, code] = parts;
 let handler: unknown;
 
 export default {
-  async fetch(request: Request, env: { readonly API?: Api }): Promise<Response> {
+  async fetch(request: Request, env: { readonly API?: ApiBinding }): Promise<Response> {
     try {
       const input: Input = parse(await request.text());
       beginConsole(input.keeps_console);
@@ -52,7 +52,10 @@ function handlerOf(): unknown {
   return typeof found !== 'function' && typeof found?.default === 'function' ? found.default : found;
 }
 
-function requestOf({ args, configuration, request_id, attempt, client_names }: Input, api: Api | undefined): unknown {
+function requestOf(
+  { args, configuration, request_id, attempt, client_names }: Input,
+  api: ApiBinding | undefined,
+): unknown {
   const client = api ? createClient(api) : null;
   const clients = Object.fromEntries(client_names.map((name) => [name, client]));
   return { ...clients, args, configuration, request_id, attempt };

@@ -1,3 +1,4 @@
+import type { Clock } from '../kernel/clock.js';
 import { EngineInstance, INPUT_BYTES_MAX } from './engine/instance.js';
 import type { PoolFigures } from './pool/pool.js';
 import { Pool } from './pool/pool.js';
@@ -14,6 +15,7 @@ export interface SandboxOptions {
   /** The names code finds its client under. */
   readonly clientNames: readonly string[];
   readonly wall?: MakeWallOptions;
+  readonly clock: Clock;
   /** Answers requests of code. The sandbox itself reaches nothing. */
   readonly answer: AnswerEngine;
   /** An instance could not be started, or its wall was not whole. */
@@ -57,12 +59,12 @@ export async function openSandbox(options: SandboxOptions): Promise<Sandbox> {
 }
 
 function createSandbox(options: SandboxOptions, wall: Wall): Sandbox {
-  const { instancesMax, instancesPerTenantMax, blanks, onFault } = options;
+  const { instancesMax, instancesPerTenantMax, blanks, onFault, clock } = options;
   const pool = new Pool({
-    ...{ instancesMax, instancesPerTenantMax, blanks, onFault },
+    ...{ instancesMax, instancesPerTenantMax, blanks, onFault, clock },
     ...{ waitMs: WAIT_MS, idleMs: IDLE_MS, callsMax: CALLS_MAX },
     async startInstance() {
-      const instance = new EngineInstance(wall);
+      const instance = new EngineInstance(wall, options.clock);
       await instance.start();
       return instance;
     },

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { after, before, describe, it } from 'node:test';
 import { findEngine } from '@strongroom/engine/paths.js';
+import { systemClock } from '../../kernel/clock.js';
 import { eventually } from '../../testing/eventually.js';
 import { EngineInstance } from '../engine/instance.js';
 import type { CodeVersion, RunInput, RunOutcome } from '../run.js';
@@ -103,7 +104,7 @@ describe('code that takes too much or goes wrong', {
 
   for (const { name, code, deadlineMs = LONG_MS, outcomes } of CASES) {
     it(`${name}: ${outcomes.join(' or ')}, within its bounds`, async () => {
-      const instance = new EngineInstance(wall);
+      const instance = new EngineInstance(wall, systemClock);
       await instance.start();
       const peak = watchPeak(instance.enginePid);
       await instance.load(versionOf(code), {
@@ -124,7 +125,7 @@ describe('code that takes too much or goes wrong', {
   }
 
   it('state stays between the calls of an instance, and what a call left behind does not run on', async () => {
-    const instance = new EngineInstance(wall);
+    const instance = new EngineInstance(wall, systemClock);
     await instance.start();
     const code =
       'let n = 0; module.exports = async () => { setInterval(() => { n += 100; }, 1); n += 1; return { raw: n }; };';

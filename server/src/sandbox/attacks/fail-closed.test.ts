@@ -3,7 +3,7 @@ import { after, before, describe, it } from 'node:test';
 import { findEngine } from '@strongroom/engine/paths.js';
 import { detectAbilities } from '../wall/detect.js';
 import type { WallMode } from '../wall/modes.js';
-import { NativeBench, ordinaryUser } from './native-bench.js';
+import { NativeBench, ordinaryUser } from './native-bench-fixture.js';
 
 /** Steps without which there is no wall: by name, their numbers for x64 and arm64, and the modes that need them. */
 const NEEDED: readonly (readonly [string, readonly [number, number], readonly WallMode[]])[] = [

@@ -3,10 +3,10 @@ import { arch } from 'node:os';
 import { after, before, describe, it } from 'node:test';
 import { findEngine } from '@strongroom/engine/paths.js';
 import { detectAbilities } from '../wall/detect.js';
-import type { ProbeResult, Setting } from './native-bench.js';
-import { NativeBench, ordinaryUser } from './native-bench.js';
-import type { NativeProbe } from './native-probes.js';
-import { NATIVE_PROBES } from './native-probes.js';
+import type { ProbeResult, WallTrial } from './native-bench-fixture.js';
+import { NativeBench, ordinaryUser } from './native-bench-fixture.js';
+import type { NativeProbe } from './native-probes-fixture.js';
+import { NATIVE_PROBES } from './native-probes-fixture.js';
 
 const AT_ONCE = 4;
 const HITS_WITHOUT_WALL_MIN = 30;
@@ -23,7 +23,7 @@ describe('system calls in the place of the engine', { skip: engine ? false : 'th
   });
   after(() => bench.close());
 
-  const settings: readonly (Omit<Setting, 'abilities'> & { readonly mode: 'root' | 'user' | 'flat' })[] = [
+  const settings: readonly (Omit<WallTrial, 'abilities'> & { readonly mode: 'root' | 'user' | 'flat' })[] = [
     ...(isRoot ? ([{ name: 'root, with namespaces', mode: 'root', uid: 0 }] as const) : []),
     ...(isRoot ? ([{ name: 'root, without namespaces', mode: 'flat', uid: 0 }] as const) : []),
     { name: 'an ordinary user, with namespaces', mode: 'user', uid: ordinaryUser() },
@@ -61,7 +61,7 @@ const CONTROL: NativeProbe = {
 
 async function runAll(
   bench: NativeBench,
-  setting: Setting | 'no wall',
+  setting: WallTrial | 'no wall',
   chosen: readonly NativeProbe[] = probes,
 ): Promise<(readonly [NativeProbe, ProbeResult])[]> {
   const results: (readonly [NativeProbe, ProbeResult])[] = [];

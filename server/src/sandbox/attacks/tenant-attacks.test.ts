@@ -8,12 +8,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { findEngine } from '@strongroom/engine/paths.js';
+import { systemClock } from '../../kernel/clock.js';
 import { EngineInstance } from '../engine/instance.js';
 import type { AnswerEngine, CodeVersion, RunOutcome } from '../run.js';
 import type { Wall } from '../wall/wall.js';
 import { makeWall } from '../wall/wall.js';
-import type { TenantBait, TenantProbe } from './tenant-probes.js';
-import { tenantProbes } from './tenant-probes.js';
+import type { TenantBait, TenantProbe } from './tenant-probes-fixture.js';
+import { tenantProbes } from './tenant-probes-fixture.js';
 
 const AT_ONCE = 3;
 const RUN_MS = 20_000;
@@ -33,8 +34,9 @@ describe('code that tries to get out', { skip: findEngine() ? false : 'the engin
     const secretFile = join(folder, 'secret');
     await writeFile(secretFile, SECRET);
     const socketPath = join(folder, 'bait.sock');
-    servers = await Promise.all([listening(hits), listening(hits, socketPath)]);
-    const { port } = servers[0]?.address() as AddressInfo;
+    const tcp = await listening(hits);
+    servers = [tcp, await listening(hits, socketPath)];
+    const { port } = tcp.address() as AddressInfo;
     bait = { port, socketPath, secretFile, planted: join(folder, 'planted'), apiPid: process.pid };
   });
   after(async () => {
@@ -71,7 +73,7 @@ const asked: AnswerEngine = async ({ applicationId }, { to, url }) => {
 
 async function runProbe(wall: Wall, { name, code }: TenantProbe): Promise<RunOutcome> {
   const version: CodeVersion = { tenantId: 't', ownerId: name, version: '1', code, applicationId: 'attacker' };
-  const instance = new EngineInstance(wall);
+  const instance = new EngineInstance(wall, systemClock);
   await instance.start();
   try {
     await instance.load(version, { aliases: {}, clientNames: ['client'], answer: asked });

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { Agent, request } from 'node:http';
 
-export interface CallOptions {
+export interface CallBounds {
   readonly deadlineMs: number;
   readonly bytesMax: number;
 }
@@ -39,7 +39,7 @@ export class EngineCalls {
     this.#agent = new Agent({ keepAlive: true, maxSockets: connectionsMax });
   }
 
-  call(path: string, body: Buffer | string, { deadlineMs, bytesMax }: CallOptions): Promise<CallAnswer> {
+  call(path: string, body: Buffer | string, { deadlineMs, bytesMax }: CallBounds): Promise<CallAnswer> {
     return new Promise((resolve, reject) => {
       if (this.#isClosed) return reject(new EngineCallError('broken'));
       const asked = request({

@@ -1,16 +1,17 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { randomBytes } from 'node:crypto';
 import { mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { Clock } from '../../kernel/clock.js';
+import { newId } from '../../kernel/ids.js';
 import type { AnswerEngine, CodeVersion, RunInput, RunOutcome } from '../run.js';
 import type { Wall } from '../wall/wall.js';
-import { ROOT_FOLDER, SOCKET_PATH } from '../wall/wall-program.js';
+import { ROOT_FOLDER, SOCKET_PATH } from '../wall/wall-steps.js';
 import { EngineCallError, EngineCalls } from './engine-calls.js';
 import { readEngineRequest } from './engine-request.js';
 import { encodeFrame } from './frame.js';
 import { readOutcome } from './outcome.js';
 
-export interface LoadOptions {
+export interface CodeLoading {
   /** Further names of modules. */
   readonly aliases: Readonly<Record<string, string>>;
   /** The names the code finds its client under. */
@@ -37,6 +38,7 @@ const WRITTEN_MAX = 4_096;
 /** One process of the engine behind its wall: empty at first, then for one version of one tenant's code, until it ends. */
 export class EngineInstance {
   readonly #wall: Wall;
+  readonly #clock: Clock;
   readonly #folder: string;
   readonly #calls: EngineCalls;
   readonly #channel: EngineCalls;
@@ -52,9 +54,10 @@ export class EngineInstance {
   readonly ended: Promise<void>;
   #resolveEnded: () => void = () => {};
 
-  constructor(wall: Wall) {
+  constructor(wall: Wall, clock: Clock) {
     this.#wall = wall;
-    this.#folder = join(wall.base, randomBytes(8).toString('hex'));
+    this.#clock = clock;
+    this.#folder = join(wall.base, newId());
     const socket = join(this.#folder, SOCKET_PATH);
     this.#calls = new EngineCalls(socket, 1);
     this.#channel = new EngineCalls(socket, CHANNELS_MAX);
@@ -91,7 +94,7 @@ export class EngineInstance {
   }
 
   /** Gives it the code it is for, once. */
-  async load(code: CodeVersion, { aliases, clientNames, answer }: LoadOptions): Promise<void> {
+  async load(code: CodeVersion, { aliases, clientNames, answer }: CodeLoading): Promise<void> {
     this.#clientNames = code.applicationId === undefined ? [] : clientNames;
     const head = { hasClient: code.applicationId !== undefined, aliases };
     const { status } = await this.#calls.call('/load', encodeFrame(head, Buffer.from(code.code)), {
@@ -172,14 +175,14 @@ export class EngineInstance {
   }
 
   async #untilReady(): Promise<void> {
-    const untilMs = performance.now() + READY_MS;
+    const untilMs = this.#clock.monotonicMs() + READY_MS;
     for (;;) {
       if (this.#isEnded) throw new Error(this.#wall.reasonIn(this.#written));
       try {
         await this.#calls.call('/ready', '', { deadlineMs: READY_MS, bytesMax: SMALL_BYTES });
         return;
       } catch (error) {
-        if (performance.now() > untilMs) throw error;
+        if (this.#clock.monotonicMs() > untilMs) throw error;
         await new Promise((resolve) => setTimeout(resolve, RETRY_MS));
       }
     }

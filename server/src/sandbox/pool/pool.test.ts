@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, describe, it } from 'node:test';
+import { systemClock } from '../../kernel/clock.js';
 import type { Deferred } from '../../kernel/deferred.js';
 import { createDeferred } from '../../kernel/deferred.js';
 import { eventually } from '../../testing/eventually.js';
@@ -69,6 +70,7 @@ describe('the pool', () => {
       waitMs: 60_000,
       idleMs: 60_000,
       callsMax: 1_000,
+      clock: systemClock,
       onFault: () => {},
       ...options,
     });

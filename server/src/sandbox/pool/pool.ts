@@ -1,3 +1,4 @@
+import type { Clock } from '../../kernel/clock.js';
 import type { CodeVersion, RunInput, RunOutcome } from '../run.js';
 import { watchRun } from './demotion.js';
 import type { Waiter } from './waiting.js';
@@ -26,6 +27,7 @@ export interface PoolOptions<I extends PooledInstance> {
   /** How long one without a call is kept, and how many calls it serves. */
   readonly idleMs: number;
   readonly callsMax: number;
+  readonly clock: Clock;
   /** An instance could not be started. */
   readonly onFault: (error: unknown) => void;
 }
@@ -260,7 +262,7 @@ export class Pool<I extends PooledInstance> {
       return;
     }
     used.isBusy = false;
-    used.idleSinceMs = performance.now();
+    used.idleSinceMs = this.#options.clock.monotonicMs();
     if (this.#warm.get(used.key) === used) this.#serveWaiting();
     else this.#drop(used);
   }
@@ -291,7 +293,7 @@ export class Pool<I extends PooledInstance> {
   }
 
   #endIdle(): void {
-    const sinceMs = performance.now() - this.#options.idleMs;
+    const sinceMs = this.#options.clock.monotonicMs() - this.#options.idleMs;
     for (const each of this.#assigned) if (!each.isBusy && each.idleSinceMs < sinceMs) this.#drop(each);
   }
 }

@@ -7,8 +7,8 @@ import type { WallAbilities } from './detect.js';
 import { detectAbilities } from './detect.js';
 import { needsOf } from './libraries.js';
 import { enginePidOf, missingOf } from './read-back.js';
-import type { WallLimits, WallOptions } from './wall-program.js';
-import { wallProgram } from './wall-program.js';
+import type { WallLimits, WallOptions } from './wall-steps.js';
+import { wallSteps } from './wall-steps.js';
 
 export interface MakeWallOptions {
   /** In place of what the machine allows, to try a narrower one. */
@@ -71,7 +71,7 @@ export function wallShape(
 
 function createWall({ launcher, arch }: BuiltEngine, shape: Omit<WallOptions, 'becomes'>, base: string): Wall {
   const abilities: WallAbilities = { mode: shape.mode, landlock: shape.landlock };
-  const programOf = (id: number) => wallProgram({ ...shape, becomes: { uid: id, gid: id } });
+  const programOf = (id: number) => wallSteps({ ...shape, becomes: { uid: id, gid: id } });
   // They differ in the user alone, and the same few are used again and again.
   const tables = new Map<number, Buffer>();
   let started = 0;

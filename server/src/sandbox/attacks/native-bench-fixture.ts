@@ -8,11 +8,11 @@ import { findEngine } from '@strongroom/engine/paths.js';
 import { LauncherProgram } from '../launcher/program.js';
 import type { WallAbilities } from '../wall/detect.js';
 import { wallShape } from '../wall/wall.js';
-import { wallProgram } from '../wall/wall-program.js';
-import type { Bait, NativeProbe } from './native-probes.js';
+import { wallSteps } from '../wall/wall-steps.js';
+import type { Bait, NativeProbe } from './native-probes-fixture.js';
 
 /** A wall to try, and who starts it. */
-export interface Setting {
+export interface WallTrial {
   readonly name: string;
   readonly abilities: WallAbilities;
   readonly uid: number;
@@ -66,7 +66,7 @@ export class NativeBench {
   /** Runs a probe behind the wall of a setting, or behind none; with a system call that the machine does not allow. */
   async run(
     probe: NativeProbe,
-    setting: Setting | 'no wall',
+    setting: WallTrial | 'no wall',
     forbidden?: readonly [number, number],
   ): Promise<ProbeResult> {
     const engine = findEngine();
@@ -81,7 +81,7 @@ export class NativeBench {
     const program =
       setting === 'no wall'
         ? withoutWall((bare) => instead(bare, engine.folder))
-        : wallProgram({
+        : wallSteps({
             ...wallShape(engine, setting.abilities, { uid, gid: uid }),
             becomes: { uid: BECOMES, gid: BECOMES },
             trial: {

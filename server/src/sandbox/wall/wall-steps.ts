@@ -63,7 +63,7 @@ const NICE = 10;
 const HOSTNAME = 'reactor';
 
 /** Everything between the launcher's first instruction and the engine's, in order. What fails stops it. */
-export function wallProgram(options: WallOptions): LauncherProgram {
+export function wallSteps(options: WallOptions): LauncherProgram {
   const { mode, owner } = options;
   const program = new LauncherProgram();
   const parent: Label = { at: 0 };

@@ -193,6 +193,9 @@ const sockets = ({ port, socketPath }: TenantBait): readonly TenantProbe[] => [
       `import('node:http2').then((http2) => http2.connect('http://127.0.0.1:${port}').on('connect', () => resolve('CANARY connected')).on('error', reject), reject)`,
     ),
   ),
+];
+
+const otherSockets = ({ port }: TenantBait): readonly TenantProbe[] => [
   probe(
     'a server',
     heard(
@@ -223,6 +226,9 @@ const sockets = ({ port, socketPath }: TenantBait): readonly TenantProbe[] => [
     'an import of text',
     `return JSON.stringify(${module_('data:text/javascript,export default process.env.VAULT_SECRET')})`,
   ),
+];
+
+const fetches = ({ port, socketPath }: TenantBait): readonly TenantProbe[] => [
   ...['http', 'https', 'ftp', 'file', 'ws', 'gopher'].map((scheme) =>
     probe(
       `fetch by ${scheme}`,
@@ -322,5 +328,13 @@ const engine: readonly TenantProbe[] = [
 ];
 
 export function tenantProbes(bait: TenantBait): readonly TenantProbe[] {
-  return [...environment, ...files(bait), ...processes(bait), ...sockets(bait), ...engine];
+  return [
+    ...environment,
+    ...files(bait),
+    ...processes(bait),
+    ...sockets(bait),
+    ...otherSockets(bait),
+    ...fetches(bait),
+    ...engine,
+  ];
 }
