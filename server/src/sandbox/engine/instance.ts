@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import type { Clock } from '../../kernel/clock.js';
 import { newId } from '../../kernel/ids.js';
 import type { AnswerEngine, CodeVersion, RunInput, RunOutcome } from '../run.js';
+import { INSTANCE_NAME_LENGTH } from '../wall/base-folder.js';
 import type { Wall } from '../wall/wall.js';
 import { ROOT_FOLDER, SOCKET_PATH } from '../wall/wall-steps.js';
 import { EngineCallError, EngineCalls } from './engine-calls.js';
@@ -57,7 +58,7 @@ export class EngineInstance {
   constructor(wall: Wall, clock: Clock) {
     this.#wall = wall;
     this.#clock = clock;
-    this.#folder = join(wall.base, newId());
+    this.#folder = join(wall.base, newId().slice(0, INSTANCE_NAME_LENGTH));
     const socket = join(this.#folder, SOCKET_PATH);
     this.#calls = new EngineCalls(socket, 1);
     this.#channel = new EngineCalls(socket, CHANNELS_MAX);

@@ -1,8 +1,7 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { rm } from 'node:fs/promises';
 import type { BuiltEngine } from '@strongroom/engine/paths.js';
 import { CONFIGURATION, findEngine } from '@strongroom/engine/paths.js';
+import { makeBaseFolder } from './base-folder.js';
 import type { WallAbilities } from './detect.js';
 import { detectAbilities } from './detect.js';
 import { needsOf } from './libraries.js';
@@ -48,8 +47,7 @@ export async function makeWall(options: MakeWallOptions = {}): Promise<Wall> {
   if (abilities.mode === 'flat' && abilities.landlock === 0) {
     throw new Error('this machine allows neither namespaces nor Landlock');
   }
-  const base = await mkdtemp(join(tmpdir(), 'strongroom-'));
-  return createWall(engine, wallShape(engine, abilities, owner, options.isJitless), base);
+  return createWall(engine, wallShape(engine, abilities, owner, options.isJitless), await makeBaseFolder());
 }
 
 /** Everything about a wall but whom the engine becomes. */
