@@ -12,6 +12,8 @@ export interface BodyBounds {
 
 const WITHOUT_BODY = new Set([204, 304]);
 
+const unread = (): OutboundError => new OutboundError('aborted');
+
 /** The bytes as they come. Reading stops where the reader does, so a fast destination fills no memory. */
 export function answerBody(
   incoming: IncomingMessage,
@@ -25,7 +27,7 @@ export function answerBody(
     return pieces(incoming, end, bounds);
   }
   if (bounds.answerBytesMax !== undefined && announced > bounds.answerBytesMax) throw new OutboundError('too_large');
-  end.await(bounds.unreadMs, 'aborted');
+  end.await(bounds.unreadMs, unread);
   return pieces(incoming, end, bounds);
 }
 
@@ -38,7 +40,7 @@ async function* pieces(incoming: IncomingMessage, end: CallEnd, bounds: BodyBoun
       if (bounds.answerBytesMax !== undefined && bytes > bounds.answerBytesMax)
         end.fail(new OutboundError('too_large'));
       end.signal.throwIfAborted();
-      end.await(bounds.unreadMs, 'aborted');
+      end.await(bounds.unreadMs, unread);
       yield piece;
       end.await(bounds.idleMs);
     }

@@ -1,4 +1,3 @@
-import type { OutboundFailure } from './outbound-error.js';
 import { OutboundError } from './outbound-error.js';
 
 /** What ends a call before its time: a bound, its caller, or the end of the process. */
@@ -6,7 +5,7 @@ export interface CallEnd {
   /** Its reason is the `OutboundError` to throw. */
   readonly signal: AbortSignal;
   /** From now on this long until the next call of `await` or `rest`. */
-  await(ms: number, failure?: OutboundFailure): void;
+  await(ms: number, failure?: () => OutboundError): void;
   /** Nothing is awaited of the destination now. */
   rest(): void;
   fail(error: OutboundError): void;
@@ -27,7 +26,7 @@ export function createCallEnd({ signal: callers, totalMs }: CallEndOptions): Cal
   };
   const onCaller = (): void => fail(new OutboundError('aborted'));
   let step: NodeJS.Timeout | undefined;
-  const total = totalMs === undefined ? undefined : setTimeout(() => fail(new OutboundError('timeout')), totalMs);
+  const total = totalMs === undefined ? undefined : setTimeout(() => fail(timedOut()), totalMs);
   if (callers?.aborted) onCaller();
   else callers?.addEventListener('abort', onCaller);
 
@@ -38,9 +37,9 @@ export function createCallEnd({ signal: callers, totalMs }: CallEndOptions): Cal
 
   return {
     signal: controller.signal,
-    await(ms, failure = 'timeout') {
+    await(ms, failure = timedOut) {
       rest();
-      if (!isDone) step = setTimeout(() => fail(new OutboundError(failure)), ms);
+      if (!isDone) step = setTimeout(() => fail(failure()), ms);
     },
     rest,
     fail,
@@ -61,4 +60,8 @@ export function orAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<
     signal.addEventListener('abort', onAbort);
     promise.then(resolve, reject).finally(() => signal.removeEventListener('abort', onAbort));
   });
+}
+
+function timedOut(): OutboundError {
+  return new OutboundError('timeout');
 }

@@ -2,6 +2,7 @@ import type { LookupFunction, Socket } from 'node:net';
 import { connect as connectTcp } from 'node:net';
 import type { SecureContext, TLSSocket } from 'node:tls';
 import { connect as connectTls, createSecureContext, rootCertificates } from 'node:tls';
+import type { CallEnd } from './call-end.js';
 import { orAborted } from './call-end.js';
 import type { Destination } from './destination.js';
 import { OutboundError, outboundFailureOf, refusedBecause } from './outbound-error.js';
@@ -24,7 +25,12 @@ export interface ConnectOptions {
 }
 
 /** A connection that is ready for a request: the addresses were judged, the certificate checked. */
-export type OpenConnection = (destination: Destination, policy: OutboundPolicy, signal: AbortSignal) => Promise<Socket>;
+export type OpenConnection = (
+  destination: Destination,
+  policy: OutboundPolicy,
+  end: CallEnd,
+  withinMs: number,
+) => Promise<Socket>;
 
 /** A name can have hundreds of addresses. All are judged; these are tried. */
 const TRIED_MAX = 8;
@@ -50,24 +56,23 @@ export function createOutboundTls(authorities: readonly string[]): SecureContext
 
 export function createConnect({ resolve, dial, secureContext }: ConnectOptions): OpenConnection {
   /** Every reason for which a name gives no addresses looks alike, a name server that is silent too. */
-  async function addressesOf(
-    destination: Destination,
-    isNamed: boolean,
-    signal: AbortSignal,
-  ): Promise<readonly string[]> {
+  async function addressesOf(destination: Destination, policy: OutboundPolicy, signal: AbortSignal) {
     if (destination.address !== undefined) return [destination.host];
     try {
-      return await orAborted(resolve(destination.host, { isNamed, signal }), signal);
+      const question = { isNamed: policy.isNamed(destination), signal };
+      return await orAborted(resolve(destination.host, question), signal);
     } catch {
-      if (signal.reason instanceof OutboundError && signal.reason.code === 'aborted') throw signal.reason;
-      throw refusedBecause('unresolved');
+      throw signal.aborted ? signal.reason : unresolved();
     }
   }
 
-  return async (destination, policy, signal) => {
+  return async (destination, policy, end, withinMs) => {
+    const { signal } = end;
+    end.await(withinMs, unresolved);
     // Judged and dialled as one list: there is no second look-up that could give other addresses.
-    const judged = policy.vet(destination, await addressesOf(destination, policy.isNamed(destination), signal));
+    const judged = policy.vet(destination, await addressesOf(destination, policy, signal));
     if (typeof judged === 'string') throw refusedBecause(judged);
+    end.await(withinMs);
     const socket = dial({ addresses: ipv4First(judged).slice(0, TRIED_MAX), port: destination.port });
     if (destination.isPlain) return ready(socket, 'connect', signal);
     const { host, address } = destination;
@@ -75,6 +80,10 @@ export function createConnect({ resolve, dial, secureContext }: ConnectOptions):
     const trust = { secureContext, rejectUnauthorized: true, ALPNProtocols: ['http/1.1'] };
     return ready(connectTls({ ...trust, socket, host, servername }), 'secureConnect', signal);
   };
+}
+
+function unresolved(): OutboundError {
+  return refusedBecause('unresolved');
 }
 
 /** Many networks have IPv6 addresses and no way to the IPv6 internet; those that have no IPv4 say so at once. */

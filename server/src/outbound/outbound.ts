@@ -10,8 +10,7 @@ import { exchangeMessages } from './exchange.js';
 import type { HeaderPairs } from './message-headers.js';
 import { incomingHeaders } from './message-headers.js';
 import { createOpenCalls } from './open-calls.js';
-import type { OutboundError } from './outbound-error.js';
-import { outboundFailureOf } from './outbound-error.js';
+import { OutboundError, outboundFailureOf } from './outbound-error.js';
 import { createOutboundFigures } from './outbound-figures.js';
 import type { OutboundRules, TenantOutboundRules } from './policy.js';
 import { createOutboundPolicy } from './policy.js';
@@ -24,7 +23,7 @@ import { SocketPool } from './socket-pool.js';
 
 /** How long each part may take, and how large an answer may be. */
 export interface OutboundBounds {
-  /** For a place among the requests, and then again from the name to the end of the TLS handshake. */
+  /** For a place among the requests; then for the addresses of the name; then for the connection with its TLS handshake. */
   readonly connectMs: number;
   /** From there, and from each piece of the body the destination takes, to the headers of the answer. */
   readonly headersMs: number;
@@ -141,10 +140,10 @@ export function createOutbound(options: OutboundOptions): Outbound {
       const call = calls.open(createCallEnd({ signal: request.signal, totalMs: bounds.totalMs }));
       const { end } = call;
       try {
-        const wire = prepare(request, end.signal);
-        end.await(bounds.connectMs, 'busy');
+        const wire = prepare(request, end, bounds.connectMs);
+        end.await(bounds.connectMs, () => new OutboundError('busy'));
         call.holds(await places.take({ tenantId: request.tenantId, poolName: wire.poolName }, end.signal));
-        end.await(bounds.connectMs);
+        end.rest();
         const incoming = await exchangeMessages(wire, pool, end, bounds.headersMs);
         incoming.once('close', () => call.finish(incoming.errored === null ? 'answered' : 'unreachable'));
         const body = answerBody(incoming, wire.method, end, bounds);

@@ -1,3 +1,4 @@
+import type { CallEnd } from './call-end.js';
 import type { OpenConnection } from './connect.js';
 import { readDestination } from './destination.js';
 import type { WireRequest } from './exchange.js';
@@ -15,7 +16,7 @@ const METHODS: ReadonlySet<unknown> = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PA
 
 /** Judges all of a request that can be judged without a name server, and writes what is sent. Throws the refusal. */
 export function createOutboundPrepare({ policyOf, connect }: OutboundPrepareOptions) {
-  return (request: OutboundRequest, signal: AbortSignal): WireRequest => {
+  return (request: OutboundRequest, end: CallEnd, connectMs: number): WireRequest => {
     const { tenantId, method, body } = request;
     if (!METHODS.has(method)) throw refusedBecause('method');
     const destination = readDestination(request.url);
@@ -35,7 +36,7 @@ export function createOutboundPrepare({ policyOf, connect }: OutboundPrepareOpti
       bodyBytes,
       // With the tenant in it: what a destination remembers of a connection stays with the tenant that opened it.
       poolName: `${tenantId} ${isPlain ? 'http' : 'https'} ${host} ${port}`,
-      open: () => connect(destination, policy, signal),
+      open: () => connect(destination, policy, end, connectMs),
     };
   };
 }
