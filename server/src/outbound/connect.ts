@@ -48,10 +48,14 @@ export const dialTcp: Dial = ({ addresses, port }) => {
   return connectTcp({ host: JUDGED_HOST, port, lookup, autoSelectFamily: true, noDelay: true });
 };
 
-/** The authorities of the platform, and those of the operator. The platform forgets its own where others are named. */
 export function createOutboundTls(authorities: readonly string[]): SecureContext {
-  const ca = authorities.length === 0 ? {} : { ca: [...rootCertificates, ...authorities] };
-  return createSecureContext({ ...ca, minVersion: 'TLSv1.2' });
+  const ca = trustedAuthorities(authorities);
+  return createSecureContext({ ...(ca !== undefined && { ca }), minVersion: 'TLSv1.2' });
+}
+
+/** The platform forgets its own authorities where others are named, so they are named too; undefined for its own alone. */
+export function trustedAuthorities(own: readonly string[]): string[] | undefined {
+  return own.length === 0 ? undefined : [...rootCertificates, ...own];
 }
 
 export function createConnect({ resolve, dial, secureContext }: ConnectOptions): OpenConnection {

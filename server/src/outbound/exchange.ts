@@ -62,8 +62,6 @@ export function exchangeMessages(
       incoming.once('end', () => endRequest(outgoing));
       // Somebody has to listen, or an answer that breaks before it is read ends the process.
       incoming.on('error', () => {});
-      // One that is complete and not yet read would outlive its request.
-      end.signal.addEventListener('abort', () => incoming.destroy());
       resolve(incoming);
     });
     outgoing.once('upgrade', (_incoming, socket) => {

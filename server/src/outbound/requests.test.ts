@@ -23,7 +23,7 @@ describe('what a destination gets', () => {
   let atOnceMost = 0;
   before(async () => {
     server = await listening(
-      createServer(async (request, response) => {
+      createServer({ keepAliveTimeout: 600_000 }, async (request, response) => {
         if (request.url === '/early') {
           response.end('enough');
           return;

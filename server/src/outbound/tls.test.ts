@@ -4,9 +4,11 @@ import { createServer as createHttpsServer } from 'node:https';
 import { createServer as createTcpServer } from 'node:net';
 import { after, before, describe, it } from 'node:test';
 import type { SecureVersion, TLSSocket } from 'node:tls';
+import { rootCertificates } from 'node:tls';
 import { certificatesIn } from '@strongroom/test-servers/certificates.js';
 import { findProgram, unless } from '@strongroom/test-servers/find.js';
 import { readAuthorities } from './authorities-file.js';
+import { trustedAuthorities } from './connect.js';
 import type { Listening, Way } from './outbound-fixture.js';
 import { bodyText, failureFrom, listening, wayOut } from './outbound-fixture.js';
 
@@ -83,6 +85,11 @@ describe('destinations that speak TLS', { skip: unless(findProgram('openssl'), '
     const server = await serve('good');
     const failure = await failureFrom(wayTo(server, []).get(`https://public.test:${server.port}/`));
     assert.equal(failure.code, 'untrusted');
+  });
+
+  it('the platform’s own authorities stay trusted beside those of the operator', () => {
+    assert.deepEqual(trustedAuthorities(authorities), [...rootCertificates, ...authorities]);
+    assert.equal(trustedAuthorities([]), undefined);
   });
 
   it('NODE_TLS_REJECT_UNAUTHORIZED=0 changes nothing', async () => {
