@@ -52,6 +52,7 @@ export function wayOut({ allow = [], deny = [], names = {}, isDialled = true, ..
       return isDialled && isLoopback ? dialTcp(target) : refuseToDial(target);
     },
     bounds,
+    idleMs: PATIENT_MS,
     ...more,
   });
   return {
