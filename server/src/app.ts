@@ -22,6 +22,8 @@ import type { Clock } from './kernel/clock.js';
 import type { LargeWork } from './kernel/large-work.js';
 import { createLargeWork } from './kernel/large-work.js';
 import type { AskToCount } from './limits/asking-counter.js';
+import type { Outbound } from './outbound/outbound.js';
+import { createOutbound } from './outbound/outbound.js';
 import { createRateCounting } from './rate-counting.js';
 import { addGauges, adviceOn, readinessObserver, requestTelemetry } from './request-telemetry.js';
 import { createKeyUses, writeKeyUses } from './resources/applications/index.js';
@@ -94,6 +96,7 @@ export function createApp(options: AppOptions): App {
     ],
   });
   const jobs = startBackground(shared, vault);
+  const outbound = openOutbound(shared);
   addGauges(metrics, {
     server,
     jobs,
@@ -108,6 +111,7 @@ export function createApp(options: AppOptions): App {
     async close() {
       readiness.close();
       await server.close();
+      await outbound.close();
       rateCounting.close();
       await keyUses.close();
       await jobs.close();
@@ -189,6 +193,20 @@ function createServer(
     auditRequest: config.audit === 'full' ? createRequestAudit(database) : undefined,
     ...requestTelemetry(shared),
   });
+}
+
+/** The way out for code of tenants. Nothing uses it yet; with it, its settings are checked and its metrics there. */
+function openOutbound({ config, clock, metrics, security }: Shared): Outbound {
+  const outbound = createOutbound({
+    rules: { allow: config.outboundAllow, deny: config.outboundDeny, public: config.outboundPublic },
+    tenants: config.outboundTenants ?? new Map(),
+    authorities: config.outboundAuthorities ?? [],
+    requestsMax: config.outboundRequestsMax,
+    clock,
+    onRefused: security.onOutboundRefused,
+  });
+  for (const gauge of outbound.gauges) metrics.addGauge(gauge);
+  return outbound;
 }
 
 function startBackground({ config, core, clock, log, security, worker, upkeepTime }: Shared, vault: Vault): JobRunner {

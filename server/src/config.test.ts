@@ -48,6 +48,10 @@ const DEFAULTS = {
   sessionGrants: 'held',
   fingerprints: 'revealed',
   searchData: 'masked',
+  outboundPublic: 'allowed',
+  outboundAllow: [],
+  outboundDeny: [],
+  outboundRequestsMax: 512,
   logLevel: 'info',
 };
 
@@ -81,6 +85,12 @@ const BAD: Readonly<Record<string, readonly string[]>> = {
   STRONGROOM_BOOTSTRAP_API_KEY: ['key', generateApiKey('public').reveal(), `${generateApiKey('management').reveal()}x`],
   STRONGROOM_REQUESTS_IN_FLIGHT_MAX: ['0', '100001', '-5'],
   STRONGROOM_LOG_LEVEL: ['verbose', 'INFO'],
+  STRONGROOM_OUTBOUND_PUBLIC: ['yes', 'off', 'Allowed'],
+  STRONGROOM_OUTBOUND_ALLOW: ['10.0.0.1/8', 'https://x.test/path', 'a.test,*', 'x.test:0', 'ftp://x.test'],
+  STRONGROOM_OUTBOUND_DENY: ['user@x.test', '0x7f.1', '[fd12::/8'],
+  STRONGROOM_OUTBOUND_TENANTS_FILE: ['/nowhere/tenants.json', '/'],
+  STRONGROOM_OUTBOUND_CA_FILE: ['/nowhere/ca.pem', '/dev/null'],
+  STRONGROOM_OUTBOUND_REQUESTS_MAX: ['3', '100001', 'many'],
 };
 
 const GOOD: readonly (readonly [Env, keyof typeof SETTINGS, unknown])[] = [

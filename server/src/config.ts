@@ -8,6 +8,7 @@ import type { Secret } from './kernel/secret.js';
 import type { Settings, ValueOf } from './kernel/setting.js';
 import { oneOf } from './kernel/setting.js';
 import { LIMITS_SETTINGS } from './limits/settings.js';
+import { OUTBOUND_SETTINGS } from './outbound/settings.js';
 import { REPORTS_SETTINGS } from './resources/reports/settings.js';
 import { STORAGE_SETTINGS } from './storage/settings.js';
 import { TELEMETRY_SETTINGS } from './telemetry/settings.js';
@@ -35,6 +36,7 @@ export const SETTINGS = {
   ...REPORTS_SETTINGS,
   ...ACCESS_SETTINGS,
   ...VAULT_SETTINGS,
+  ...OUTBOUND_SETTINGS,
   ...TELEMETRY_SETTINGS,
   ...WORKERS_SETTINGS,
 };

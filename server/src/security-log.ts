@@ -1,5 +1,6 @@
 import type { AuditContext } from './audit/entry.js';
 import type { DroppedMonth } from './audit/partitions.js';
+import type { OutboundOptions } from './outbound/outbound.js';
 import type { AccessHooks } from './resources/applications/index.js';
 import type { ProcessLog } from './telemetry/process-log.js';
 import type { VaultOptions } from './vault/index.js';
@@ -10,6 +11,7 @@ export interface SecurityLog extends Pick<AccessHooks, 'onSecurity'> {
   readonly onTokenAltered: VaultOptions['onIntegrityFault'];
   readonly onTenantDeleted: (tenantId: string, auditContext: AuditContext) => void;
   readonly onLogsDropped: (dropped: DroppedMonth) => void;
+  readonly onOutboundRefused: OutboundOptions['onRefused'];
 }
 
 export function createSecurityLog({ security }: Pick<ProcessLog, 'security'>): SecurityLog {
@@ -22,6 +24,8 @@ export function createSecurityLog({ security }: Pick<ProcessLog, 'security'>): S
       security.warn({ event: 'tenant_deleted', tenantId, ...byWhom(auditContext) }, 'tenant deleted'),
     onLogsDropped: (dropped) =>
       security.warn({ event: 'logs_dropped', ...dropped }, 'a month of the log was past its retention'),
+    onOutboundRefused: (refusal) =>
+      security.warn({ event: 'outbound_refused', ...refusal }, 'outbound request refused'),
   };
 }
 

@@ -7,8 +7,8 @@ import { runProgram } from './programs.js';
 export interface Certificates {
   file(name: string): string;
   makeAuthority(name: string): Promise<void>;
-  /** Signed by the authority of this name; `names` as in `DNS:localhost,IP:127.0.0.1`. */
-  makeCertificate(name: string, authority: string, commonName: string, names: string): Promise<void>;
+  /** Signed by the authority of this name; `names` as in `DNS:localhost,IP:127.0.0.1`. One of -1 days has expired. */
+  makeCertificate(name: string, authority: string, commonName: string, names: string, days?: 2 | -1): Promise<void>;
 }
 
 export function certificatesIn(folder: string): Certificates {
@@ -25,13 +25,13 @@ export function certificatesIn(folder: string): Certificates {
       const subject = ['-subj', `/CN=${name}`, '-days', '2', ...files];
       await openssl('req', '-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes', ...subject);
     },
-    async makeCertificate(name, authority, commonName, names) {
+    async makeCertificate(name, authority, commonName, names, days = 2) {
       const [key, request] = [file(`${name}.key`), file(`${name}.csr`)];
       await openssl('ecparam', '-name', 'prime256v1', '-genkey', '-noout', '-out', key);
       await openssl('req', '-new', '-key', key, '-subj', `/CN=${commonName}`, '-out', request);
       await writeFile(file(`${name}.names`), `subjectAltName=${names}\n`);
       const signer = ['-CA', file(`${authority}.pem`), '-CAkey', file(`${authority}.key`), '-CAcreateserial'];
-      const out = ['-days', '2', '-extfile', file(`${name}.names`), '-out', file(`${name}.pem`)];
+      const out = ['-days', String(days), '-extfile', file(`${name}.names`), '-out', file(`${name}.pem`)];
       await openssl('x509', '-req', '-in', request, ...signer, ...out);
     },
   };

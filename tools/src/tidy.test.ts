@@ -21,6 +21,7 @@ const RANK: Readonly<Record<string, number>> = {
   sandbox: 3,
   'kept-answers': 3.2,
   vault: 3.5,
+  outbound: 3.5,
   http: 4,
   workers: 4,
   resources: 5,

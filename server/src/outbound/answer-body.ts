@@ -1,0 +1,53 @@
+import type { IncomingMessage } from 'node:http';
+import type { CallEnd } from './call-end.js';
+import { OutboundError, outboundFailureOf } from './outbound-error.js';
+
+export interface BodyBounds {
+  /** Longest silence of the destination while the next piece is wanted. */
+  readonly idleMs: number;
+  /** How long a piece may wait to be wanted. A reader that forgets the body would hold its connection for ever. */
+  readonly unreadMs: number;
+  readonly answerBytesMax: number | undefined;
+}
+
+const WITHOUT_BODY = new Set([204, 304]);
+
+const unread = (): OutboundError => new OutboundError('aborted');
+
+/** The bytes as they come. Reading stops where the reader does, so a fast destination fills no memory. */
+export function answerBody(
+  incoming: IncomingMessage,
+  method: string,
+  end: CallEnd,
+  bounds: BodyBounds,
+): AsyncIterable<Buffer> {
+  const announced = Number(incoming.headers['content-length'] ?? 0);
+  if (method === 'HEAD' || WITHOUT_BODY.has(incoming.statusCode ?? 0)) {
+    incoming.resume(); // To its end, which is already there: the connection is free before anybody reads.
+    return pieces(incoming, end, bounds);
+  }
+  if (bounds.answerBytesMax !== undefined && announced > bounds.answerBytesMax) throw new OutboundError('too_large');
+  end.await(bounds.unreadMs, unread);
+  return pieces(incoming, end, bounds);
+}
+
+async function* pieces(incoming: IncomingMessage, end: CallEnd, bounds: BodyBounds): AsyncGenerator<Buffer> {
+  let bytes = 0;
+  try {
+    end.await(bounds.idleMs);
+    for await (const piece of incoming as AsyncIterable<Buffer>) {
+      bytes += piece.length;
+      if (bounds.answerBytesMax !== undefined && bytes > bounds.answerBytesMax)
+        end.fail(new OutboundError('too_large'));
+      end.signal.throwIfAborted();
+      end.await(bounds.unreadMs, unread);
+      yield piece;
+      end.await(bounds.idleMs);
+    }
+    end.signal.throwIfAborted();
+  } catch (error) {
+    throw end.signal.aborted ? end.signal.reason : outboundFailureOf(error);
+  } finally {
+    end.rest();
+  }
+}

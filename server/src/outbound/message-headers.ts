@@ -1,0 +1,71 @@
+import type { Destination } from './destination.js';
+import type { RefusalReason } from './outbound-error.js';
+
+/** Names as they were written, values with one character for each byte. The same name may be there more than once. */
+export type HeaderPairs = readonly (readonly [string, string])[];
+
+const BYTES_MAX = 64 * 1024;
+const NAME = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
+/** No control character but the tab, so that nothing ends the header early; no character beyond one byte. */
+const VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
+
+/** They are about one connection, and every connection here is ours. */
+const OF_ONE_CONNECTION = new Set(
+  'connection keep-alive te trailer transfer-encoding upgrade http2-settings'.split(' '),
+);
+/** We write these from what is really sent. */
+const OURS = new Set(['host', 'content-length', 'expect']);
+const OF_A_PROXY = 'proxy-';
+/** Without a length such a request would announce a body. */
+const WITH_BODY = new Set(['POST', 'PUT', 'PATCH']);
+
+/**
+ * The headers that are sent, as the platform takes them: name, value, name, value. `bodyBytes` is undefined where the
+ * length is not known and the body goes in chunks.
+ */
+export function outgoingHeaders(
+  given: HeaderPairs,
+  { authority }: Pick<Destination, 'authority'>,
+  { method, hasBody, bodyBytes }: { method: string; hasBody: boolean; bodyBytes: number | undefined },
+): string[] | RefusalReason {
+  if (!isHeaderList(given)) return 'header';
+  const named = namedByConnection(given);
+  const sent = ['Host', authority];
+  let bytes = 0;
+  for (const [name, value] of given) {
+    bytes += name.length + value.length;
+    if (!NAME.test(name) || !VALUE.test(value) || bytes > BYTES_MAX) return 'header';
+    const lower = name.toLowerCase();
+    if (!isOfConnection(lower, named) && !OURS.has(lower)) sent.push(name, value);
+  }
+  if (hasBody && bodyBytes === undefined) sent.push('Transfer-Encoding', 'chunked');
+  else if (hasBody || WITH_BODY.has(method)) sent.push('Content-Length', String(bodyBytes ?? 0));
+  return sent;
+}
+
+/** The headers of an answer, without those about the connection it came on. */
+export function incomingHeaders(raw: readonly string[]): HeaderPairs {
+  const pairs: [string, string][] = [];
+  for (let at = 0; at + 1 < raw.length; at += 2) pairs.push([raw[at] ?? '', raw[at + 1] ?? '']);
+  const named = namedByConnection(pairs);
+  return pairs.filter(([name]) => !isOfConnection(name.toLowerCase(), named));
+}
+
+function isOfConnection(name: string, named: ReadonlySet<string>): boolean {
+  return OF_ONE_CONNECTION.has(name) || name.startsWith(OF_A_PROXY) || named.has(name);
+}
+
+/** `Connection: x` says that the header `x` is about the connection too. */
+function namedByConnection(pairs: HeaderPairs): ReadonlySet<string> {
+  const values = pairs.filter(([name]) => name.toLowerCase() === 'connection').map(([, value]) => value);
+  const names = values.flatMap((value) => value.split(',')).map((name) => name.trim().toLowerCase());
+  return new Set(names);
+}
+
+/** What a hostile engine sends is JSON of any shape. */
+function isHeaderList(given: unknown): boolean {
+  return (
+    Array.isArray(given) &&
+    given.every((pair) => Array.isArray(pair) && pair.length === 2 && pair.every((text) => typeof text === 'string'))
+  );
+}

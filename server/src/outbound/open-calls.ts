@@ -1,0 +1,59 @@
+import type { CallEnd } from './call-end.js';
+import { OutboundError } from './outbound-error.js';
+import type { OutboundOutcome } from './outbound-figures.js';
+
+/** One call from `send` to the last byte of its answer. */
+export interface OpenCall {
+  readonly end: CallEnd;
+  /** What is given back when the call is over. */
+  holds(leave: () => void): void;
+  /** The first of these counts. A call that was ended early is finished as what ended it. */
+  finish(outcome: OutboundOutcome): void;
+  fail(error: OutboundError): void;
+}
+
+export interface OpenCalls {
+  open(end: CallEnd): OpenCall;
+  /** Aborts every call, and those that come later, and waits until they are over. */
+  close(): Promise<void>;
+}
+
+export function createOpenCalls(onOutcome: (outcome: OutboundOutcome) => void): OpenCalls {
+  const ends = new Set<CallEnd>();
+  let isClosed = false;
+  let onEmpty = (): void => {};
+
+  return {
+    open(end) {
+      ends.add(end);
+      if (isClosed) end.fail(new OutboundError('aborted'));
+      let leave = (): void => {};
+
+      function finish(outcome: OutboundOutcome): void {
+        if (!ends.delete(end)) return;
+        const { aborted, reason } = end.signal;
+        onOutcome(aborted && reason instanceof OutboundError ? reason.code : outcome);
+        end.done();
+        leave();
+        if (ends.size === 0) onEmpty();
+      }
+
+      return {
+        end,
+        finish,
+        holds(giveBack) {
+          leave = giveBack;
+        },
+        fail(error) {
+          end.fail(error);
+          finish(error.code);
+        },
+      };
+    },
+    async close() {
+      isClosed = true;
+      for (const end of ends) end.fail(new OutboundError('aborted'));
+      if (ends.size > 0) await new Promise<void>((resolve) => (onEmpty = resolve));
+    },
+  };
+}

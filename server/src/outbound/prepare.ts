@@ -1,0 +1,42 @@
+import type { CallEnd } from './call-end.js';
+import type { OpenConnection } from './connect.js';
+import { readDestination } from './destination.js';
+import type { WireRequest } from './exchange.js';
+import { outgoingHeaders } from './message-headers.js';
+import type { OutboundRequest } from './outbound.js';
+import { refusedBecause } from './outbound-error.js';
+import type { OutboundPolicy } from './policy.js';
+
+interface OutboundPrepareOptions {
+  readonly policyOf: (tenantId: string) => OutboundPolicy;
+  readonly connect: OpenConnection;
+}
+
+const METHODS: ReadonlySet<unknown> = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
+
+/** Judges all of a request that can be judged without a name server, and writes what is sent. Throws the refusal. */
+export function createOutboundPrepare({ policyOf, connect }: OutboundPrepareOptions) {
+  return (request: OutboundRequest, end: CallEnd, connectMs: number): WireRequest => {
+    const { tenantId, method, body } = request;
+    if (!METHODS.has(method)) throw refusedBecause('method');
+    const destination = readDestination(request.url);
+    if (typeof destination === 'string') throw refusedBecause(destination);
+    const bodyBytes = Buffer.isBuffer(body) ? body.length : request.bodyBytes;
+    const headers = outgoingHeaders(request.headers, destination, { method, hasBody: body !== undefined, bodyBytes });
+    if (typeof headers === 'string') throw refusedBecause(headers);
+    const policy = policyOf(tenantId);
+    const refusal = policy.refusal(destination);
+    if (refusal !== undefined) throw refusedBecause(refusal);
+    const { isPlain, host, port, path } = destination;
+    return {
+      method,
+      path,
+      headers,
+      body,
+      bodyBytes,
+      // With the tenant in it: what a destination remembers of a connection stays with the tenant that opened it.
+      poolName: `${tenantId} ${isPlain ? 'http' : 'https'} ${host} ${port}`,
+      open: () => connect(destination, policy, end, connectMs),
+    };
+  };
+}
