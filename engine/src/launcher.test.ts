@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
+import { findProgram, unless } from '@strongroom/test-servers/find.js';
 import type { Arch } from './launcher.js';
 import { LAUNCHER_CODE, launcherImage } from './launcher.js';
 
@@ -15,19 +16,10 @@ const TOOLS: Readonly<Record<Arch, { readonly as: string; readonly objcopy: stri
   arm64: { as: 'aarch64-linux-gnu-as', objcopy: 'aarch64-linux-gnu-objcopy' },
 };
 
-const canRun = (program: string): boolean => {
-  try {
-    execFileSync(program, ['--version'], { stdio: 'ignore' });
-    return true;
-  } catch {
-    return false;
-  }
-};
-
 describe('the launcher', () => {
   for (const arch of ['x64', 'arm64'] as const) {
     const { as, objcopy } = TOOLS[arch];
-    const skip = canRun(as) && canRun(objcopy) ? false : `no ${as} on this machine`;
+    const skip = unless(findProgram(as) && findProgram(objcopy), as);
     it(`for ${arch} is its source, assembled`, { skip }, () => {
       const folder = mkdtempSync(join(tmpdir(), 'strongroom-launcher-'));
       try {

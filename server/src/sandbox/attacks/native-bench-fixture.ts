@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { findEngine } from '@strongroom/engine/paths.js';
 import { LauncherProgram } from '../launcher/program.js';
+import { encodeFilter, IF_EQUAL, LOAD, RETURN } from '../wall/bpf.js';
 import type { WallAbilities } from '../wall/detect.js';
 import { wallShape } from '../wall/wall.js';
 import { wallSteps } from '../wall/wall-steps.js';
@@ -115,25 +116,13 @@ const EPERM = 1;
 
 /** As a container would that does not allow a system call. */
 function forbid(program: LauncherProgram, number: number): void {
-  const filter = Buffer.alloc(32);
-  for (const [at, [operation, ifTrue, ifFalse, operand]] of (
-    [
-      [0x20, 0, 0, 0],
-      [0x15, 0, 1, number],
-      [0x06, 0, 0, 0x0005_0000 | EPERM],
-      [0x06, 0, 0, 0x7fff_0000],
-    ] as const
-  ).entries()) {
-    filter.writeUInt16LE(operation, at * 8);
-    filter.writeUInt8(ifTrue, at * 8 + 2);
-    filter.writeUInt8(ifFalse, at * 8 + 3);
-    filter.writeUInt32LE(operand, at * 8 + 4);
-  }
-  const description = Buffer.alloc(16);
-  description.writeUInt16LE(4, 0);
-  program
-    .add('prctl', [38, 1, 0, 0, 0])
-    .add('seccomp', [1, 0, { bytes: description, pointerAt: 8, to: filter }], { about: 'the filter of the test' });
+  const filter = encodeFilter([
+    [LOAD, 0, 0, 0],
+    [IF_EQUAL, 0, 1, number],
+    [RETURN, 0, 0, 0x0005_0000 | EPERM],
+    [RETURN, 0, 0, 0x7fff_0000],
+  ]);
+  program.add('prctl', [38, 1, 0, 0, 0]).add('seccomp', [1, 0, filter], { about: 'the filter of the test' });
 }
 
 /** An account every system has, where this process is root. */

@@ -1,4 +1,6 @@
 import type { Arch } from '@strongroom/engine/launcher.js';
+import type { EncodedFilter, Instruction } from './bpf.js';
+import { encodeFilter, IF_ANY_BIT, IF_AT_LEAST, IF_EQUAL, LOAD, RETURN } from './bpf.js';
 
 /** System calls the engine may make as it likes: their numbers for x64 and arm64; -1 where there is none. */
 const ALLOWED: Readonly<Record<string, readonly [number, number]>> = {
@@ -56,15 +58,6 @@ const MAP_SHARED = 1;
 /** PR_SET_NAME, PR_GET_NAME, PR_SET_VMA: names of threads and of memory. */
 const NAMING = [15, 16, 0x5356_4d41];
 
-/** An instruction of classic BPF: operation, how far to jump if true and if false, operand. */
-type Instruction = readonly [operation: number, ifTrue: number, ifFalse: number, operand: number];
-
-const LOAD = 0x20;
-const IF_EQUAL = 0x15;
-const IF_AT_LEAST = 0x35;
-const IF_ANY_BIT = 0x45;
-const RETURN = 0x06;
-
 const load = (offset: number): Instruction => [LOAD, 0, 0, offset];
 const answer = (verdict: number): Instruction => [RETURN, 0, 0, verdict];
 /** The lower half of an argument; where the upper half counts, that has to be looked at too. */
@@ -76,7 +69,7 @@ const CALLER_ARCHITECTURE = load(4);
  * What the kernel lets the engine's process ask of it: what is named, and of some calls only harmless forms. Anything else does
  * not exist, as on an older kernel; a call by another architecture's numbers ends the process.
  */
-export function engineFilter(arch: Arch): Buffer {
+export function engineFilter(arch: Arch): EncodedFilter {
   const column = arch === 'x64' ? 0 : 1;
   const judged = Object.entries(VERDICTS).map(([call, body]) =>
     onlyFor(JUDGED[call as keyof typeof JUDGED][column], body),
@@ -135,23 +128,4 @@ const VERDICTS: Readonly<Record<keyof typeof JUDGED, readonly Instruction[]>> = 
 /** The instructions for one number; every path through them has to end in an answer. */
 function onlyFor(number: number, body: readonly Instruction[]): Instruction[] {
   return [[IF_EQUAL, 0, body.length, number], ...body];
-}
-
-const INSTRUCTION_BYTES = 8;
-
-function encodeFilter(instructions: readonly Instruction[]): Buffer {
-  const bytes = Buffer.alloc(instructions.length * INSTRUCTION_BYTES);
-  for (const [index, [operation, ifTrue, ifFalse, operand]] of instructions.entries()) {
-    const at = index * INSTRUCTION_BYTES;
-    bytes.writeUInt16LE(operation, at);
-    bytes.writeUInt8(ifTrue, at + 2);
-    bytes.writeUInt8(ifFalse, at + 3);
-    bytes.writeUInt32LE(operand >>> 0, at + 4);
-  }
-  return bytes;
-}
-
-/** How many instructions a filter has, as the kernel is told. */
-export function instructionsIn(filter: Buffer): number {
-  return filter.length / INSTRUCTION_BYTES;
 }

@@ -7,7 +7,7 @@ import { PATH_ACCESS, restrictPaths } from './landlock.js';
 import type { ProgramNeeds } from './libraries.js';
 import type { WallMode } from './modes.js';
 import { namespaceFlags } from './modes.js';
-import { engineFilter, instructionsIn } from './seccomp.js';
+import { engineFilter } from './seccomp.js';
 import { words32, words64 } from './words.js';
 
 export interface WallLimits {
@@ -186,10 +186,7 @@ function setLimits(program: LauncherProgram, { limits, mode }: WallOptions): voi
 
 function restrict(program: LauncherProgram, options: WallOptions): void {
   if (options.landlock > 0) restrictPaths(program, options.landlock, pathRules(options));
-  const filter = engineFilter(options.arch);
-  const description = Buffer.alloc(16);
-  description.writeUInt16LE(instructionsIn(filter), 0);
-  program.add('seccomp', [1, 0, { bytes: description, pointerAt: 8, to: filter }], { about: 'filter of system calls' });
+  program.add('seccomp', [1, 0, engineFilter(options.arch)], { about: 'filter of system calls' });
 }
 
 function pathRules(options: WallOptions): PathRule[] {

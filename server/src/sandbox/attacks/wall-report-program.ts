@@ -1,0 +1,23 @@
+import { systemClock } from '../../kernel/clock.js';
+import { openSandbox } from '../sandbox.js';
+
+/** Opens a sandbox, runs code in it once and prints what came of both: for tests that start it where less is allowed. */
+const sandbox = await openSandbox({
+  instancesMax: 1,
+  instancesPerTenantMax: 1,
+  blanks: 0,
+  aliases: {},
+  clientNames: [],
+  clock: systemClock,
+  answer: () => Promise.reject(new Error('nobody answers')),
+  onFault: (error) => process.stderr.write(`${String(error)}: ${String((error as Error).cause ?? '')}\n`),
+});
+const outcome = await sandbox
+  .run(
+    { tenantId: 't', ownerId: 'o', version: '1', code: 'module.exports = async () => 7;', applicationId: undefined },
+    { args: null, configuration: {}, requestId: 'r', attempt: 1, keepsConsole: false },
+    60_000,
+  )
+  .catch((error: Error) => ({ outcome: error.constructor.name }));
+process.stdout.write(JSON.stringify({ state: sandbox.state(), outcome }));
+await sandbox.close();
