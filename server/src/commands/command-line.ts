@@ -1,64 +1,28 @@
 import { parseArgs } from 'node:util';
-import { asExit } from '../core.js';
 import { AppError } from '../kernel/errors.js';
 import { EXIT, ExitError } from '../kernel/exit.js';
 import { isNameLost } from '../storage/faults.js';
 import { describeError } from '../telemetry/describe-error.js';
 import { VERSION } from '../version.js';
-import { applicationCreate } from './application-create.js';
-import { backup } from './backup.js';
+import { COMMANDS, loadCommands } from './catalogue.js';
 import type { Command, Flags, Output } from './command.js';
 import { parserOptions } from './command.js';
-import { doctor } from './doctor.js';
-import { exportKeyGenerate } from './export-key-generate.js';
 import { helpOf, overview } from './help.js';
-import { keyGenerate } from './key-generate.js';
-import { keysRotate } from './keys-rotate.js';
-import { keysRotateRoot } from './keys-rotate-root.js';
-import { keysVerify } from './keys-verify.js';
-import { logsExport } from './logs-export.js';
-import { logsPurge } from './logs-purge.js';
-import { migrateCommand } from './migrate.js';
-import { restoreCommand } from './restore.js';
-import { rootKeyGenerate } from './root-key-generate.js';
-import { serve } from './serve.js';
-import { tenantCreate } from './tenant-create.js';
-import { tenantList } from './tenant-list.js';
-import { tokensExport } from './tokens-export.js';
-import { tokensImport } from './tokens-import.js';
-
-/** Every command there is. */
-export const COMMANDS: readonly Command[] = [
-  serve,
-  tenantCreate,
-  tenantList,
-  applicationCreate,
-  keyGenerate,
-  rootKeyGenerate,
-  keysRotate,
-  keysRotateRoot,
-  keysVerify,
-  tokensExport,
-  tokensImport,
-  exportKeyGenerate,
-  logsExport,
-  logsPurge,
-  backup,
-  restoreCommand,
-  migrateCommand,
-  doctor,
-];
 
 /** Runs one command and returns the exit code. Everything that goes wrong ends here, as a sentence and a code. */
 export async function runCommandLine(words: readonly string[], output: Output): Promise<number> {
   const [first] = words;
   if (first === '--version' || first === '-v' || first === 'version') return show(output, VERSION);
-  if (first === '--help' || first === '-h' || first === 'help') return show(output, overview(COMMANDS));
-  const command = COMMANDS.find(({ name }) => name.split(' ').every((word, index) => words[index] === word));
+  if (first === '--help' || first === '-h' || first === 'help') return show(output, overview(await loadCommands()));
+  const name = Object.keys(COMMANDS).find((each) => each.split(' ').every((word, index) => words[index] === word));
+  const command = name === undefined ? undefined : await COMMANDS[name]?.();
   if (!command) {
-    const group = COMMANDS.filter(({ name }) => first !== undefined && name.startsWith(`${first} `));
+    const group = first === undefined ? [] : await loadCommands(first);
     if (group.length > 0 && (words[1] === '--help' || words[1] === '-h')) return show(output, overview(group));
-    return misused(output, group.length > 0 ? `choose one of these:\n\n${overview(group)}` : unknownCommand(words));
+    return misused(
+      output,
+      group.length > 0 ? `choose one of these:\n\n${overview(group)}` : await unknownCommand(words),
+    );
   }
   try {
     const given = parse(command, words.slice(command.name.split(' ').length));
@@ -71,7 +35,7 @@ export async function runCommandLine(words: readonly string[], output: Output): 
   } catch (error) {
     if (error instanceof UsageError) return misused(output, `${error.message}\n\n${helpOf(command)}`);
     // The API's message would not tell the operator which setting is wrong.
-    return failed(output, isNameLost(error) ? asExit(error) : error);
+    return failed(output, isNameLost(error) ? (await import('../core.js')).asExit(error) : error);
   }
 }
 
@@ -87,9 +51,9 @@ function parse(command: Command, args: string[]): Flags {
   }
 }
 
-function unknownCommand(words: readonly string[]): string {
+async function unknownCommand(words: readonly string[]): Promise<string> {
   const asked = words.join(' ').trim();
-  return `${asked === '' ? 'no command given' : `unknown command: ${asked}`}\n\n${overview(COMMANDS)}`;
+  return `${asked === '' ? 'no command given' : `unknown command: ${asked}`}\n\n${overview(await loadCommands())}`;
 }
 
 function show(output: Output, text: string): number {

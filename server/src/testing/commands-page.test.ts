@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { before, describe, it } from 'node:test';
-import { COMMANDS } from '../commands/command-line.js';
+import { COMMANDS, loadCommands } from '../commands/catalogue.js';
 import { readPage, rowsUnder } from './page-tables.js';
 
 describe('the commands in docs/operations.md', () => {
@@ -18,13 +18,21 @@ describe('the commands in docs/operations.md', () => {
     rows.filter(({ written }) => written === command || written.startsWith(`${command} `));
 
   it('are those of the help, in its order', () => {
-    const names = COMMANDS.map(({ name }) => name);
+    const names = Object.keys(COMMANDS);
     const shown = rows.map(({ written }) => names.find((name) => written === name || written.startsWith(`${name} `)));
     assert.deepEqual([...new Set(shown)], names);
   });
 
-  it('have the options of the help, all of them and no others', () => {
-    for (const { name, flags } of COMMANDS) {
+  it('are loaded by the words that they are called by', async () => {
+    const loaded = await loadCommands();
+    assert.deepEqual(
+      loaded.map(({ name }) => name),
+      Object.keys(COMMANDS),
+    );
+  });
+
+  it('have the options of the help, all of them and no others', async () => {
+    for (const { name, flags } of await loadCommands()) {
       const shown = new Set(rowsOf(name).flatMap(({ options }) => options));
       assert.deepEqual([...shown].sort(), Object.keys(flags).sort(), name);
     }

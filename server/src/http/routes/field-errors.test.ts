@@ -3,14 +3,14 @@ import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import type { TSchema } from 'typebox';
 import Type from 'typebox';
-import { Compile } from 'typebox/compile';
+import { Compile } from 'typebox/schema';
 import { AppError } from '../../kernel/errors.js';
 import { messagesOf } from './field-errors.js';
 import { createInputReader } from './read-input.js';
 import { dateInput, ERROR_MESSAGE, Name, text } from './schema.js';
 
 function messagesFor(schema: TSchema, value: unknown): Record<string, string[]> {
-  return messagesOf(schema, Compile(schema).Errors(value));
+  return messagesOf(schema, Compile(schema).Errors(value)[1]);
 }
 
 const Body = Type.Object({

@@ -1,5 +1,5 @@
 import type { TSchema } from 'typebox';
-import { Compile } from 'typebox/compile';
+import { Compile } from 'typebox/schema';
 import type { FieldErrors } from '../../kernel/errors.js';
 import { validationFailed } from '../../kernel/errors.js';
 import { messagesOf } from './field-errors.js';
@@ -38,7 +38,7 @@ export function createInputReader(route: InputRecord): InputReader {
       if (!body) return value;
       const kept = withoutNulls(body.schema, value, keepsNulls);
       if (body.validator.Check(kept)) return kept;
-      throw validationFailed(messagesOf(body.schema, body.validator.Errors(kept)));
+      throw validationFailed(messagesOf(body.schema, body.validator.Errors(kept)[1]));
     },
   };
 }
@@ -53,7 +53,7 @@ function createQueryReader(schema: TSchema | undefined, readOthers: ReadQuery<un
     const filters = readOthers?.(given, errors);
     const isValid = validator === undefined || validator.Check(query);
     if (isValid && Object.keys(errors).length === 0) return { query, filters };
-    const findings = schema && validator && !isValid ? messagesOf(schema, validator.Errors(query)) : {};
+    const findings = schema && validator && !isValid ? messagesOf(schema, validator.Errors(query)[1]) : {};
     throw validationFailed({ ...findings, ...errors });
   };
 }
