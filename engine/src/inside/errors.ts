@@ -14,46 +14,26 @@ abstract class ReactorError extends Error {
   }
 }
 
-export class BadRequestError extends ReactorError {
-  constructor(data?: unknown) {
-    super('BadRequestError', 'Bad Request', data);
-  }
+/** A class whose errors are all of one kind, made with whatever the answer is to say. */
+function errorClass(kind: string, message: string) {
+  return class extends ReactorError {
+    constructor(data?: unknown) {
+      super(kind, message, data);
+    }
+  };
 }
-export class InvalidReactorConfigurationError extends ReactorError {
-  constructor(data?: unknown) {
-    super('InvalidReactorConfigurationError', 'Invalid Reactor Configuration', data);
-  }
-}
-export class AuthenticationError extends ReactorError {
-  constructor(data?: unknown) {
-    super('AuthenticationError', 'Authentication Failed', data);
-  }
-}
-export class AuthorizationError extends ReactorError {
-  constructor(data?: unknown) {
-    super('AuthorizationError', 'Forbidden', data);
-  }
-}
-export class InvalidPaymentMethodError extends ReactorError {
-  constructor(data?: unknown) {
-    super('InvalidPaymentMethodError', 'Invalid Payment Method', data);
-  }
-}
-export class RateLimitError extends ReactorError {
-  constructor(data?: unknown) {
-    super('RateLimitError', 'Rate Limit Exceeded', data);
-  }
-}
-export class ReactorRuntimeError extends ReactorError {
-  constructor(data?: unknown) {
-    super('ReactorRuntimeError', 'Reactor Runtime Error', data);
-  }
-}
-export class ServiceUnavailableError extends ReactorError {
-  constructor(data?: unknown) {
-    super('ServiceUnavailableError', 'Service Unavailable', data);
-  }
-}
+
+export const BadRequestError = errorClass('BadRequestError', 'Bad Request');
+export const InvalidReactorConfigurationError = errorClass(
+  'InvalidReactorConfigurationError',
+  'Invalid Reactor Configuration',
+);
+export const AuthenticationError = errorClass('AuthenticationError', 'Authentication Failed');
+export const AuthorizationError = errorClass('AuthorizationError', 'Forbidden');
+export const InvalidPaymentMethodError = errorClass('InvalidPaymentMethodError', 'Invalid Payment Method');
+export const RateLimitError = errorClass('RateLimitError', 'Rate Limit Exceeded');
+export const ReactorRuntimeError = errorClass('ReactorRuntimeError', 'Reactor Runtime Error');
+export const ServiceUnavailableError = errorClass('ServiceUnavailableError', 'Service Unavailable');
 
 export interface CustomHttpResponse {
   readonly status: number;

@@ -2,6 +2,7 @@ import requiring from 'require-with';
 import parts from 'tenant-code';
 import type { ApiBinding } from './client.js';
 import { createClient } from './client.js';
+import { createFetch } from './follow.js';
 import { toFrame } from './frame.js';
 import { beginConsole, consoleLines } from './kept-console.js';
 import { describeThrown } from './thrown.js';
@@ -27,6 +28,8 @@ const encoder = new TextEncoder();
 const Answer = Response;
 const [real, scope, code] = parts;
 let handler: unknown;
+
+globalThis.fetch = createFetch(globalThis.fetch);
 
 export default {
   async fetch(request: Request, env: { readonly API?: ApiBinding }): Promise<Response> {
