@@ -52,7 +52,7 @@ export function createAnswerer(route: RouteRecord, respond: Responder): Answerer
 }
 
 /** The schema of an item, in that of a list. */
-function itemSchemaOf({ response }: RouteRecord): TSchema {
+export function itemSchemaOf({ response }: RouteRecord): TSchema {
   const { properties } = response as { properties?: { data?: { items?: TSchema } } }; // Only lists have them.
   const items = properties?.data?.items;
   assert(items !== undefined, 'only a list is sent in pieces');

@@ -1,0 +1,109 @@
+import fastJson from 'fast-json-stringify';
+import { authorize } from '../../access/authorize.js';
+import type { Principal } from '../../access/principal.js';
+import type { AuditContext } from '../../audit/entry.js';
+import { AppError } from '../../kernel/errors.js';
+import { parseJsonBody } from '../../kernel/json-guard.js';
+import { Secret } from '../../kernel/secret.js';
+import { PiecewiseList, textOfList } from '../transport/piecewise.js';
+import { problemOf } from '../transport/problem.js';
+import { itemSchemaOf } from './answer.js';
+import { createInputReader } from './read-input.js';
+import type { RouteRecord } from './route.js';
+import { Rendered, takesBody } from './route.js';
+import { createRouter } from './router.js';
+
+/** A call of the API that came over no socket. */
+export interface InsideRequest {
+  readonly method: string;
+  /** With its query. */
+  readonly target: string;
+  readonly body: Buffer;
+}
+
+export interface InsideAnswer {
+  readonly status: number;
+  readonly body: Buffer;
+}
+
+/**
+ * Calls routes of the kind `json` as somebody who is known already: same rights, same checks of input, same fields out, same
+ * entries in the log. What is about the wire stays away: limits, idempotency keys, headers.
+ */
+export type CallInside = (
+  principal: Principal,
+  auditContext: AuditContext,
+  request: InsideRequest,
+) => Promise<InsideAnswer>;
+
+export interface InsideCallsOptions {
+  /** A fault of ours; the caller is told nothing of it. */
+  readonly onFault: (error: unknown, traceId: string) => void;
+}
+
+interface Callable {
+  readonly route: RouteRecord;
+  readonly read: ReturnType<typeof createInputReader>;
+  readonly write: (value: unknown) => Promise<Buffer>;
+}
+
+export function createInsideCalls(routes: readonly RouteRecord[], { onFault }: InsideCallsOptions): CallInside {
+  const find = createRouter(
+    routes.map((route) => ({ method: route.method, path: route.path, target: callable(route) })),
+  );
+  return async (principal, auditContext, request) => {
+    try {
+      return await call(find, principal, auditContext, request);
+    } catch (error) {
+      const traceId = auditContext.traceId ?? '';
+      if (!(error instanceof AppError)) onFault(error, traceId);
+      const { status, body } = problemOf(error, { traceId, prefix: 'SVC' });
+      return { status, body: Buffer.from(body) };
+    }
+  };
+}
+
+async function call(
+  find: ReturnType<typeof createRouter<Callable>>,
+  principal: Principal,
+  auditContext: AuditContext,
+  { method, target, body }: InsideRequest,
+): Promise<InsideAnswer> {
+  const at = target.indexOf('?');
+  const found = find(at === -1 ? target : target.slice(0, at));
+  const callable = found?.byMethod.get(method);
+  if (!found || !callable) throw new AppError('not_found', 'There is no such call of the API.');
+  const { route, read, write } = callable;
+  authorize(principal, route);
+  const { query, filters } = read.query(at === -1 ? '' : target.slice(at + 1));
+  const value = await route.handle({
+    principal,
+    auditContext,
+    params: found.params,
+    query,
+    filters,
+    body: takesBody(route) ? read.body(body.length === 0 ? undefined : parseJsonBody(body)) : undefined,
+    apiKey: new Secret(''),
+  });
+  return { status: route.status, body: await write(value) };
+}
+
+/** Serialisers are made for the calls that are used: a list of all would take a while. */
+function callable(route: RouteRecord): Callable {
+  let writeWhole: ((value: unknown) => string) | undefined;
+  let writeItem: ((value: unknown) => string) | undefined;
+  return {
+    route,
+    read: createInputReader(route),
+    async write(value) {
+      if (value instanceof Rendered) return Buffer.from(value.json.text);
+      if (!route.response) return Buffer.alloc(0);
+      writeWhole ??= fastJson(route.response);
+      if (!(value instanceof PiecewiseList)) return Buffer.from(writeWhole(value));
+      writeItem ??= fastJson(itemSchemaOf(route));
+      const pieces: Buffer[] = [];
+      for await (const piece of textOfList(value, writeWhole, writeItem)) pieces.push(piece);
+      return Buffer.concat(pieces);
+    },
+  };
+}
