@@ -10,6 +10,7 @@ const NOW = '2030-01-15T12:00:00.125+00:00';
 const CODE = 'module.exports = () => ({ raw: "said by the code" })';
 const MADE = { name: 'R', code: CODE };
 const UNKNOWN = '4c4f2a4e-8d8f-4a53-9d6b-5b0a3c1f7a10';
+const NOT_A_NAME = 'must not be blank and must not hold NUL or unpaired surrogates';
 const NO_SUCH = 'must be the id of a public or private Application of this Tenant';
 
 describe('reactors', () => {
@@ -107,12 +108,12 @@ describe('reactors', () => {
     it('400 that names every faulty field', async () => {
       await refused({}, { name: ['is required'], code: ['is required'] });
       await refused({ name: null, code: 1 }, { name: ['is required'], code: ['must be a string'] });
-      await refused({ name: ' \u200b', code: '' }, { name: ['must not be blank'], code: ['must not be empty'] });
+      await refused({ name: ' \u200b', code: '' }, { name: [NOT_A_NAME], code: ['must not be empty'] });
       await refused(
         { name: 'x'.repeat(201), code: 'x'.repeat(50_001) },
         { name: ['must be at most 200 characters long'], code: ['must be at most 50000 characters long'] },
       );
-      await refused({ ...MADE, name: 'a\u0000' }, { name: ['must not hold NUL or unpaired surrogates'] });
+      await refused({ ...MADE, name: 'a\u0000' }, { name: [NOT_A_NAME] });
       await refused({ ...MADE, configuration: [] }, { configuration: ['must be an object'] });
       await refused(
         { ...MADE, configuration: { A: 1, B: '', C: 'x'.repeat(50_001) } },
@@ -126,6 +127,7 @@ describe('reactors', () => {
       for (const key of ['', 'a b', 'ä', 'x'.repeat(201)]) {
         await refused({ ...MADE, configuration: { [key]: 'v' } }, { configuration: [keys] });
       }
+      await refused({ ...MADE, configuration: { A: { toString: 0 } } }, { 'configuration.A': ['must be a string'] });
       const many = Object.fromEntries(Array.from({ length: 26 }, (_, n) => [`k${n}`, 'v']));
       await refused({ ...MADE, configuration: many }, { configuration: ['must have at most 25 entries'] });
       assert.equal((await call('POST', '/reactors', { body: [] })).status, 400);

@@ -48,9 +48,11 @@ export const ReactorVersions = Type.Array(ReactorVersionBody);
 const Code = Type.String({ minLength: 1, maxLength: CODE_LENGTH_MAX, description: 'Compiled when it is invoked' });
 const Value = Type.String({ minLength: 1, maxLength: SETTING_LENGTH_MAX });
 const configurationOf = (description: string) =>
-  Type.Record(Type.String({ pattern: KEY_PATTERN }), orNull(Value), {
+  Type.Unsafe({
+    type: 'object',
     description,
-    additionalProperties: false,
+    propertyNames: { pattern: KEY_PATTERN },
+    additionalProperties: orNull(Value),
   });
 const NamedById = Type.Object({ id: Uuid }, { description: 'A public or private Application: the code acts as it' });
 

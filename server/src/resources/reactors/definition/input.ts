@@ -106,8 +106,8 @@ function textFault(value: Json, lengthMax: number): string | undefined {
 
 function nameFault(value: Json): string | undefined {
   const name = String(value);
-  if (isBlank(name)) return 'must not be blank';
-  return hasForbiddenCharacters(name) ? 'must not hold NUL or unpaired surrogates' : undefined;
+  if (!isBlank(name) && !hasForbiddenCharacters(name)) return undefined;
+  return 'must not be blank and must not hold NUL or unpaired surrogates';
 }
 
 function readConfiguration(value: Json, faults: Faults): ConfigurationPatch {
@@ -116,17 +116,20 @@ function readConfiguration(value: Json, faults: Faults): ConfigurationPatch {
     return {};
   }
   const entries = Object.entries(value);
-  const set = entries.filter(([, text]) => text !== null);
-  if (set.length > ENTRIES_MAX) addFault(faults, 'configuration', TOO_MANY_ENTRIES);
-  for (const [key, text] of set.slice(0, ENTRIES_MAX)) {
+  if (entries.filter(([, text]) => text !== null).length > ENTRIES_MAX) {
+    addFault(faults, 'configuration', TOO_MANY_ENTRIES);
+  }
+  for (const [key, text] of entries) {
     if (!KEY.test(key)) {
       addFault(faults, 'configuration', 'must have keys of 1 to 200 letters, digits, underscores and hyphens');
       continue;
     }
-    const message = textFault(text, SETTING_LENGTH_MAX);
+    const message = text === null ? undefined : textFault(text, SETTING_LENGTH_MAX);
     if (message !== undefined) addFault(faults, memberPath('configuration', key), message);
   }
-  return Object.fromEntries(entries.map(([key, text]) => [key, text === null ? null : String(text)]));
+  return Object.fromEntries(
+    entries.filter((entry): entry is [string, string | null] => entry[1] === null || typeof entry[1] === 'string'),
+  );
 }
 
 /** Other members are ignored: an Application may be sent as it was shown. */

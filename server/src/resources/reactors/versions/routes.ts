@@ -29,6 +29,7 @@ export function reactorVersionRoutes(versions: VersionCalls): RouteRecord[] {
       permission: 'reactor:update',
       summary: 'Restore a version of a Reactor',
       description: 'Name, code, configuration and Application are again what they were. The callback secret stays.',
+      example: { after: 'PUT /reactors/{id}', params: { id: '$response.body#/id', version: '1' } },
       status: 200,
       response: ReactorBody,
       audit: one,
