@@ -38,8 +38,8 @@ export function createVersionCalls({ database }: ReactorsOptions, store: Reactor
 
     async restore(tenantId, auditContext, given, givenVersion) {
       const id = reactorIdOf(given);
-      const version = VERSION_PATTERN.test(givenVersion ?? '') ? Number(givenVersion) : undefined;
-      if (version === undefined) throw noSuchVersion();
+      // What is no number names nothing, like one that no version has.
+      const version = VERSION_PATTERN.test(givenVersion ?? '') ? Number(givenVersion) : 0;
       return store.change(tenantId, id, async (tx) => {
         const held = await holdReactor(store, tx, id);
         if (held instanceof AppError) return held;
