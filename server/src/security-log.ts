@@ -2,6 +2,7 @@ import type { AuditContext } from './audit/entry.js';
 import type { DroppedMonth } from './audit/partitions.js';
 import type { OutboundOptions } from './outbound/outbound.js';
 import type { AccessHooks } from './resources/applications/index.js';
+import type { ReactorsOptions } from './resources/reactors/index.js';
 import type { ProcessLog } from './telemetry/process-log.js';
 import type { VaultOptions } from './vault/index.js';
 
@@ -9,6 +10,7 @@ import type { VaultOptions } from './vault/index.js';
 export interface SecurityLog extends Pick<AccessHooks, 'onSecurity'> {
   readonly onRightsAltered: AccessHooks['onIntegrityFault'];
   readonly onTokenAltered: VaultOptions['onIntegrityFault'];
+  readonly onReactorAltered: ReactorsOptions['onReactorAltered'];
   readonly onTenantDeleted: (tenantId: string, auditContext: AuditContext) => void;
   readonly onLogsDropped: (dropped: DroppedMonth) => void;
   readonly onOutboundRefused: OutboundOptions['onRefused'];
@@ -20,6 +22,7 @@ export function createSecurityLog({ security }: Pick<ProcessLog, 'security'>): S
       security.warn({ event: event.name, ...story, ...byWhom(auditContext) }, 'access changed'),
     onRightsAltered: (story) => security.error({ event: 'integrity_fault', ...story }, 'stored rights were altered'),
     onTokenAltered: (story) => security.error({ event: 'integrity_fault', ...story }, 'a stored token was altered'),
+    onReactorAltered: (story) => security.error({ event: 'integrity_fault', ...story }, 'a stored Reactor was altered'),
     onTenantDeleted: (tenantId, auditContext) =>
       security.warn({ event: 'tenant_deleted', tenantId, ...byWhom(auditContext) }, 'tenant deleted'),
     onLogsDropped: (dropped) =>

@@ -47,6 +47,7 @@ const LIST_OF_SLICES = 'resources.ts';
 /** Slices that may use another slice, through its index. */
 const SLICE_PAIRS: readonly string[] = [
   'application-templates -> applications',
+  'reactors -> applications',
   'sessions -> applications',
   'tenants -> users',
 ];

@@ -21,6 +21,8 @@ export function idleRoutes(app: TestApp): RouteRecord[] {
     forgetAccess: ignore,
     onSecurity: ignore,
     onIntegrityFault: ignore,
+    onReactorAltered: ignore,
+    keyring: keyStore.keyring,
   });
   return routes.filter(isJsonRoute);
 }

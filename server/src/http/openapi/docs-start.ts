@@ -28,6 +28,7 @@ function paramsIn(path, address) {
 
 /** What a runtime expression of OpenAPI stands for: $response.body#/id or $request.path.id. */
 function valueAt(expression, answer, params) {
+  if (!expression.startsWith('$')) return expression;
   const [source, pointer] = expression.split('#/');
   if (pointer === undefined) return params[source.replace('$request.path.', '')];
   return pointer.split('/').reduce((owner, name) => owner?.[name], answer);

@@ -79,7 +79,7 @@ export interface RouteExample {
   readonly samples?: Readonly<Record<string, string>>;
   /** The earlier call, as the document names it: `POST /applications`. */
   readonly after?: string;
-  /** Parameters of the path by expression. A DELETE has none: nothing is deleted by sending a page as it stands. */
+  /** Parameters of the path by expression, or as they are. A DELETE has none: nothing is deleted by sending a page as it stands. */
   readonly params?: Readonly<Record<string, string>>;
 }
 

@@ -7,10 +7,12 @@ import { applicationRoutes } from './routes.js';
 import { createApplications } from './service.js';
 import { APPLICATION_TABLES } from './tables.js';
 
-export type { AccessHooks, SecurityStory } from './definition/changes.js';
+export type { AccessHooks, ChangesOptions, SecurityStory } from './definition/changes.js';
 export type { CreatedApplication, NewApplication } from './definition/create.js';
 export { createApplication } from './definition/create.js';
 export { checkTimedRights } from './definition/definition.js';
+export type { ApplicationNames, NamedApplication } from './definition/named.js';
+export { createApplicationNames } from './definition/named.js';
 export { SESSION_END_EVENTS } from './events.js';
 export { expireApplications } from './expiry/sweep.js';
 export { createKeyUses, writeKeyUses } from './keys/uses.js';

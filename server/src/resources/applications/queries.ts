@@ -70,6 +70,19 @@ export async function findApplicationById(
   return found;
 }
 
+const LIST_APPLICATIONS_BY_ID = statement<ApplicationRow>(
+  'list_applications_by_id',
+  `SELECT ${COLUMNS} FROM applications WHERE tenant_id = $1 AND id = ANY ($2::uuid[]) AND ${IS_ALIVE('$3')}`,
+);
+
+export async function listApplicationsById(
+  tx: TenantTx,
+  ids: readonly string[],
+  nowMs: number,
+): Promise<ApplicationRow[]> {
+  return tx.run(LIST_APPLICATIONS_BY_ID, [tx.tenantId, ids, new Date(nowMs)]);
+}
+
 const LOCK_APPLICATION_BY_ID = statement<ApplicationRow>(
   'lock_application_by_id',
   `SELECT ${COLUMNS} FROM applications WHERE tenant_id = $1 AND id = $2 AND ${IS_ALIVE('$3')} FOR NO KEY UPDATE`,

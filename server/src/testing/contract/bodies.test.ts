@@ -10,6 +10,7 @@ import { takesBody } from '../../http/routes/route.js';
 import type { FieldErrors } from '../../kernel/errors.js';
 import { AppError } from '../../kernel/errors.js';
 import { checkTimedRights } from '../../resources/applications/definition/definition.js';
+import { readReactor, readReactorPatch } from '../../resources/reactors/definition/input.js';
 import { readNewToken } from '../../resources/tokens/input/new-token.js';
 import { readTokenPatch } from '../../resources/tokens/input/token-patch.js';
 import { readTokenizeBody } from '../../resources/tokens/input/tokenize.js';
@@ -21,6 +22,7 @@ import { mutationsOf, wildValue } from './wild-values.js';
 const RUNS = 2_000;
 /** Fewer would say little: most bodies must not be refused for the same few reasons. */
 const TAKEN_MIN = 100;
+const CONTEXT_ID = '4c4f2a4e-8d8f-4a53-9d6b-5b0a3c1f7a10';
 const CONTEXT = { path: '', nowMs: Date.UTC(2026, 0, 1) };
 
 /** What a reader says of a body: nothing, or its sentences. */
@@ -32,6 +34,9 @@ const READERS: Readonly<Record<string, Read>> = {
   'PATCH /tokens/{id}': (body) => faultsOf((errors) => readTokenPatch(body, CONTEXT, errors)),
   'POST /tokenize': (body) => faultsOf((errors) => readTokenizeBody(body, CONTEXT, errors, Infinity)),
   'POST /detokenize': (body) => faultsOf(() => findExpressions(body)),
+  'POST /reactors': (body) => faultsOf(() => readReactor(body)),
+  'PUT /reactors/{id}': (body) => faultsOf(() => readReactor(body)),
+  'PATCH /reactors/{id}': (body) => faultsOf(() => readReactorPatch(body)),
 };
 
 type Rights = Parameters<typeof checkTimedRights>[1];
@@ -60,9 +65,16 @@ const TOKENS = [
   { type: 'social_security_number', data: '123-45-6789', search_indexes: ['{{ data }}'] },
   { type: 'employer_id_number', data: '12-3456789', expires_at: '1/31/2099', deduplicate_token: true },
 ];
+const REACTORS = [
+  { name: 'R', code: 'x', configuration: { A: 'a', b_2: null }, application: { id: CONTEXT_ID, name: 'ignored' } },
+  { name: 'R', code: 'x', configuration: null, application: null },
+];
 const WHOLE: Readonly<Record<string, readonly unknown[]>> = {
   'POST /tokens': TOKENS,
   'PATCH /tokens/{id}': [...TOKENS, { containers: null, metadata: null, mask: null, expires_at: null, privacy: null }],
+  'POST /reactors': REACTORS,
+  'PUT /reactors/{id}': REACTORS,
+  'PATCH /reactors/{id}': REACTORS,
   'POST /tokenize': [TOKENS, { deep: [{ a: TOKENS[2] }, 'x', 1, null, { type: 'token' }, { data: 1 }] }],
 };
 
@@ -88,6 +100,8 @@ const SENTENCES: Readonly<Record<string, readonly RegExp[]>> = {
     /is not about tokens; rules are for tokens alone$/,
   ],
   text: [/^must not hold NUL or unpaired surrogates$/, /^must not have a key with NUL or unpaired surrogates$/],
+  entries: [/^must have at most 25 entries$/, /^must have at most 1 MiB of code and configuration$/],
+  application: [/^must be the id of a public or private Application/],
   name: [/^must not be blank and must not hold NUL or unpaired surrogates$/],
 };
 
@@ -125,7 +139,7 @@ describe('the bodies of the API document', () => {
     });
   }
 
-  it('were all read here, those of tokens by their own readers', () => {
+  it('were all read here, those of tokens and Reactors by their own readers', () => {
     const byHand = routes.filter(({ anyBody }) => anyBody);
     const titles = byHand.map(({ method, path }) => `${method} ${documentPath(path)}`);
     assert.deepEqual(titles.sort(), Object.keys(READERS).sort());

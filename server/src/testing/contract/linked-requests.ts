@@ -60,6 +60,7 @@ function requestOf(method: string, path: string, operation: Operation): LinkedRe
 /** The request with what the answer of an earlier one has for it. */
 export function followed(link: Link, next: LinkedRequest, earlier: LinkedRequest, answer: unknown): LinkedRequest {
   const valueAt = (expression: string): string => {
+    if (!expression.startsWith('$')) return expression;
     const [, param] = /^\$request\.path\.(.+)$/.exec(expression) ?? [];
     const value = param === undefined ? memberAt(answer, expression.split('#/')[1] ?? '') : earlier.params[param];
     if (typeof value !== 'string') throw new Error(`${earlier.operationId} has no text at ${expression}`);

@@ -1,0 +1,11 @@
+import { defineEvents } from '../../audit/events.js';
+
+export const REACTOR_EVENTS = defineEvents('reactor', {
+  created: ['create', 'Reactor created'],
+  updated: ['update', 'Reactor updated'],
+  restored: ['update', 'Reactor restored'],
+  deleted: ['delete', 'Reactor deleted'],
+  retrieved: ['read', 'Reactor retrieved'],
+  listed: ['read', 'Reactor listed'],
+  denied: ['denied', 'Request denied'],
+});

@@ -1,0 +1,40 @@
+import type { RouteRecord } from '../../../http/routes/route.js';
+import { defineRoute } from '../../../http/routes/route.js';
+import { REACTOR_EVENTS } from '../events.js';
+import { ReactorBody, ReactorVersions } from '../schema.js';
+import type { VersionCalls } from './service.js';
+
+const base = { limits: [], tag: 'Reactors', admits: ['application'] } as const;
+const one = { entityId: { param: 'id' }, onDenied: REACTOR_EVENTS.denied } as const;
+
+export function reactorVersionRoutes(versions: VersionCalls): RouteRecord[] {
+  return [
+    defineRoute({
+      ...base,
+      method: 'GET',
+      path: '/reactors/:id/versions',
+      permission: 'reactor:read',
+      summary: 'List the versions of a Reactor',
+      description: 'What it was before each of its last 20 changes, newest first.',
+      example: { after: 'POST /reactors', params: { id: '$response.body#/id' } },
+      status: 200,
+      response: ReactorVersions,
+      audit: { ...one, onRead: REACTOR_EVENTS.retrieved },
+      handle: ({ principal, params }) => versions.list(principal.tenantId, params.id),
+    }),
+    defineRoute({
+      ...base,
+      method: 'POST',
+      path: '/reactors/:id/versions/:version/restore',
+      permission: 'reactor:update',
+      summary: 'Restore a version of a Reactor',
+      description: 'Name, code, configuration and Application are again what they were. The callback secret stays.',
+      example: { after: 'PUT /reactors/{id}', params: { id: '$response.body#/id', version: '1' } },
+      status: 200,
+      response: ReactorBody,
+      audit: one,
+      handle: ({ principal, auditContext, params }) =>
+        versions.restore(principal.tenantId, auditContext, params.id, params.version),
+    }),
+  ];
+}
