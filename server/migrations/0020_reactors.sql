@@ -55,3 +55,6 @@ CREATE POLICY backup ON reactor_versions FOR SELECT TO CURRENT_USER
   USING ((SELECT current_setting('strongroom.backup', true)) = 'on');
 GRANT SELECT, INSERT, UPDATE, DELETE ON reactor_versions TO strongroom_app;
 GRANT SELECT, DELETE ON reactor_versions TO strongroom_purge;
+
+-- Of code that ran: which version of it.
+ALTER TABLE logs ADD COLUMN entity_version integer;

@@ -1,5 +1,7 @@
 import type { AuthenticateOptions } from './access/authenticate.js';
 import { createAuthenticate } from './access/authenticate.js';
+import type { KnownPrincipals, KnownPrincipalsOptions } from './access/known-principals.js';
+import { createKnownPrincipals } from './access/known-principals.js';
 import { createPortalCookieReader } from './access/portal-cookie-reader.js';
 import { backgroundJobs } from './background.js';
 import type { Caches } from './caches.js';
@@ -29,11 +31,14 @@ import { addGauges, adviceOn, readinessObserver, requestTelemetry } from './requ
 import { createKeyUses, writeKeyUses } from './resources/applications/index.js';
 import { createTenants, tokenSettings } from './resources/tenants/index.js';
 import { tenantApiRoutes } from './resources.js';
+import type { SandboxState } from './sandbox/sandbox.js';
 import type { SecurityLog } from './security-log.js';
 import { createSecurityLog } from './security-log.js';
 import { ping } from './storage/readiness.js';
 import type { Metrics } from './telemetry/metrics.js';
 import type { ProcessLog } from './telemetry/process-log.js';
+import type { TenantCode } from './tenant-code.js';
+import { createTenantCode } from './tenant-code.js';
 import type { Vault } from './vault/index.js';
 import { createVault } from './vault/index.js';
 import { VERSION } from './version.js';
@@ -54,6 +59,8 @@ export interface App {
   readonly http: Pick<HttpServer, 'listen'>;
   /** From now on /readyz may say yes. */
   markReady(): void;
+  /** Finds out whether code of tenants can be run, and starts processes for it ahead. The first call does so otherwise. */
+  openSandbox(): Promise<SandboxState>;
   /** Finishes requests and jobs. The database stays open. */
   close(): Promise<void>;
 }
@@ -65,6 +72,11 @@ interface Shared extends AppOptions {
   readonly largeWork: LargeWork;
 }
 
+interface TenantApiParts extends Shared {
+  readonly principals: KnownPrincipals;
+  readonly tenantCode: TenantCode;
+}
+
 /** Builds everything once, by hand, and hands each part what it needs. */
 export function createApp(options: AppOptions): App {
   const { config, clock, log, metrics } = options;
@@ -72,7 +84,11 @@ export function createApp(options: AppOptions): App {
   const caches = createCaches(options);
   const largeWork = createLargeWork({ clock, isContended: () => server.inFlight() > largeWork.requests() });
   const shared: Shared = { ...options, caches, largeWork, security: createSecurityLog(log) };
-  const { vault, routes } = createTenantApi(shared, () => jobs.wake('purge'));
+  const principals = createKnownPrincipals(accessParts(shared));
+  const outbound = openOutbound(shared);
+  const tenantCode = createTenantCode({ config, clock, log, metrics, outbound, principals });
+  const { vault, routes } = createTenantApi({ ...shared, principals, tenantCode }, () => jobs.wake('purge'));
+  tenantCode.connect(routes);
   const keyUses = createKeyUses({
     clock,
     write: (uses) => writeKeyUses(database, uses),
@@ -96,7 +112,6 @@ export function createApp(options: AppOptions): App {
     ],
   });
   const jobs = startBackground(shared, vault);
-  const outbound = openOutbound(shared);
   addGauges(metrics, {
     server,
     jobs,
@@ -108,9 +123,11 @@ export function createApp(options: AppOptions): App {
   return {
     http: server,
     markReady: readiness.open,
+    openSandbox: tenantCode.sandbox.open,
     async close() {
       readiness.close();
       await server.close();
+      await tenantCode.sandbox.close();
       await outbound.close();
       rateCounting.close();
       await keyUses.close();
@@ -122,7 +139,7 @@ export function createApp(options: AppOptions): App {
 
 /** The vault, and every route on what belongs to tenants. */
 function createTenantApi(
-  { config, core: { database, keyStore }, caches, security, largeWork }: Shared,
+  { config, clock, core: { database, keyStore }, caches, security, largeWork, principals, tenantCode }: TenantApiParts,
   wakePurge: () => void,
 ): { readonly vault: Vault; readonly routes: AnyRoute[] } {
   const { keyring, systemKeys } = keyStore;
@@ -155,8 +172,12 @@ function createTenantApi(
     onIntegrityFault: security.onRightsAltered,
     onReactorAltered: security.onReactorAltered,
     database,
+    clock,
     keyring,
     vault,
+    principals,
+    sandbox: tenantCode.sandbox,
+    headerPrefixes: config.headerPrefixes,
     tenants,
     systemKeys,
     cursors: createCursors(systemKeys.cursorMac),
@@ -170,7 +191,7 @@ function createServer(
   shared: Shared,
   { noteUse, ...given }: Pick<HttpServerOptions, 'routes' | 'rateCounter'> & Pick<AuthenticateOptions, 'noteUse'>,
 ): HttpServer {
-  const { config, clock, caches, security, largeWork } = shared;
+  const { config, clock, largeWork } = shared;
   const { database, keyStore } = shared.core;
   return createHttpServer({
     ...given,
@@ -179,16 +200,7 @@ function createServer(
     trustedProxies: config.trustedProxies,
     inFlightMax: config.requestsInFlightMax,
     largeWork,
-    authenticate: createAuthenticate({
-      database,
-      memory: caches.credentials,
-      clock,
-      pepper: keyStore.systemKeys.apiKeyPepper,
-      rowMacKey: keyStore.systemKeys.rowMac,
-      sessionGrants: config.sessionGrants,
-      noteUse,
-      onIntegrityFault: security.onRightsAltered,
-    }),
+    authenticate: createAuthenticate({ ...accessParts(shared), pepper: keyStore.systemKeys.apiKeyPepper, noteUse }),
     // Nobody can sign in yet, so there are no sessions to ask.
     readPortalCookie: createPortalCookieReader(undefined),
     runOnce: createRunOnce({ database, keyring: keyStore.keyring, clock }),
@@ -197,7 +209,25 @@ function createServer(
   });
 }
 
-/** The way out for code of tenants. Nothing uses it yet; with it, its settings are checked and its metrics there. */
+/** What rights are read with. */
+function accessParts({
+  config,
+  clock,
+  core: { database, keyStore },
+  caches,
+  security,
+}: Shared): KnownPrincipalsOptions {
+  return {
+    database,
+    memory: caches.credentials,
+    clock,
+    rowMacKey: keyStore.systemKeys.rowMac,
+    sessionGrants: config.sessionGrants,
+    onIntegrityFault: security.onRightsAltered,
+  };
+}
+
+/** The way out for code of tenants. */
 function openOutbound({ config, clock, metrics, security }: Shared): Outbound {
   const outbound = createOutbound({
     rules: { allow: config.outboundAllow, deny: config.outboundDeny, public: config.outboundPublic },

@@ -10,6 +10,7 @@ import { oneOf } from './kernel/setting.js';
 import { LIMITS_SETTINGS } from './limits/settings.js';
 import { OUTBOUND_SETTINGS } from './outbound/settings.js';
 import { REPORTS_SETTINGS } from './resources/reports/settings.js';
+import { SANDBOX_SETTINGS } from './sandbox/settings.js';
 import { STORAGE_SETTINGS } from './storage/settings.js';
 import { TELEMETRY_SETTINGS } from './telemetry/settings.js';
 import { VAULT_SETTINGS } from './vault/settings.js';
@@ -36,6 +37,7 @@ export const SETTINGS = {
   ...REPORTS_SETTINGS,
   ...ACCESS_SETTINGS,
   ...VAULT_SETTINGS,
+  ...SANDBOX_SETTINGS,
   ...OUTBOUND_SETTINGS,
   ...TELEMETRY_SETTINGS,
   ...WORKERS_SETTINGS,

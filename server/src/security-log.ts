@@ -2,7 +2,7 @@ import type { AuditContext } from './audit/entry.js';
 import type { DroppedMonth } from './audit/partitions.js';
 import type { OutboundOptions } from './outbound/outbound.js';
 import type { AccessHooks } from './resources/applications/index.js';
-import type { ReactorsOptions } from './resources/reactors/index.js';
+import type { StoreOptions } from './resources/reactors/index.js';
 import type { ProcessLog } from './telemetry/process-log.js';
 import type { VaultOptions } from './vault/index.js';
 
@@ -10,7 +10,7 @@ import type { VaultOptions } from './vault/index.js';
 export interface SecurityLog extends Pick<AccessHooks, 'onSecurity'> {
   readonly onRightsAltered: AccessHooks['onIntegrityFault'];
   readonly onTokenAltered: VaultOptions['onIntegrityFault'];
-  readonly onReactorAltered: ReactorsOptions['onReactorAltered'];
+  readonly onReactorAltered: StoreOptions['onReactorAltered'];
   readonly onTenantDeleted: (tenantId: string, auditContext: AuditContext) => void;
   readonly onLogsDropped: (dropped: DroppedMonth) => void;
   readonly onOutboundRefused: OutboundOptions['onRefused'];

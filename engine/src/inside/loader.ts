@@ -76,16 +76,16 @@ function load(frame: ArrayBuffer): Response {
   return new Response('loaded');
 }
 
-/** The answer is a frame of tenant code; one of ours has the header `by`. */
+/** The answer is a frame of tenant code, or one of ours where it did not get to run. */
 async function run(what: Loaded, request: Request, env: Env): Promise<Response> {
   try {
     const worker = env.LOADER.get('tenant', () => workerOf(what, env));
     const { body } = await worker.getEntrypoint().fetch('http://tenant/', { method: 'POST', body: request.body });
-    return new Response(body, { headers: { by: 'tenant' } });
+    return new Response(body);
   } catch (error) {
     const message = String(error instanceof Error ? error.message : error).slice(0, MESSAGE_MAX);
     const outcome = SYNTAX_ERROR.test(message) ? 'invalid' : 'failed';
-    return new Response(toFrame({ outcome, message }), { headers: { by: 'loader' } });
+    return new Response(toFrame({ outcome, message }));
   }
 }
 

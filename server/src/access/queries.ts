@@ -1,4 +1,4 @@
-import type { SystemTx } from '../storage/scope.js';
+import type { SystemTx, TenantTx } from '../storage/scope.js';
 import { statement } from '../storage/statement.js';
 
 /** What of an application row its rights are read from. */
@@ -59,12 +59,14 @@ export interface SessionCredentialRow extends ApplicationRights {
   readonly key_expires_at: Date | null;
 }
 
-const FIND_SESSION_BY_HASH = statement<SessionCredentialRow>(
-  'find_session_by_hash',
-  `SELECT s.tenant_id, s.id AS session_id, s.nonce_hash, s.created_by, s.authorized_by, s.authorized_key,
+const SESSION_COLUMNS = `s.tenant_id, s.id AS session_id, s.nonce_hash, s.created_by, s.authorized_by, s.authorized_key,
           s.permissions AS session_permissions, s.rules AS session_rules, s.mac AS session_mac,
           s.expires_at AS session_expires_at, a.id AS application_id, a.type, a.permissions, a.rules, a.mac,
-          a.expires_at AS application_expires_at, k.hash AS key_hash, k.mac AS key_mac, k.expires_at AS key_expires_at
+          a.expires_at AS application_expires_at, k.hash AS key_hash, k.mac AS key_mac, k.expires_at AS key_expires_at`;
+
+const FIND_SESSION_BY_HASH = statement<SessionCredentialRow>(
+  'find_session_by_hash',
+  `SELECT ${SESSION_COLUMNS}
    FROM (SELECT tenant_id, id, nonce_hash, created_by, authorized_by, authorized_key, permissions, rules, mac, expires_at
          FROM sessions WHERE hash >= $1 AND hash <= $1 ORDER BY hash LIMIT 1) AS s
    JOIN applications a ON a.tenant_id = s.tenant_id AND a.id IN (s.created_by, s.authorized_by)
@@ -76,4 +78,33 @@ const FIND_SESSION_BY_HASH = statement<SessionCredentialRow>(
 /** One row for each application the session depends on. */
 export async function findSessionByHash(tx: SystemTx, hash: Buffer): Promise<SessionCredentialRow[]> {
   return tx.run(FIND_SESSION_BY_HASH, [hash]);
+}
+
+const FIND_SESSION_BY_ID = statement<SessionCredentialRow & { readonly session_hash: Buffer }>(
+  'find_session_by_id',
+  `SELECT ${SESSION_COLUMNS}, s.hash AS session_hash
+   FROM sessions s
+   JOIN applications a ON a.tenant_id = $1 AND a.id IN (s.created_by, s.authorized_by)
+   LEFT JOIN api_keys k ON k.tenant_id = $1 AND k.application_id = s.authorized_by AND k.id = s.authorized_key
+   WHERE s.tenant_id = $1 AND s.id = $2
+   LIMIT 10`,
+);
+
+/** The same rows, with the hash of the session's key. */
+export async function findSessionById(
+  tx: TenantTx,
+  id: string,
+): Promise<(SessionCredentialRow & { readonly session_hash: Buffer })[]> {
+  return tx.run(FIND_SESSION_BY_ID, [tx.tenantId, id]);
+}
+
+const FIND_RIGHTS_OF_APPLICATION = statement<ApplicationRights>(
+  'find_rights_of_application',
+  `SELECT id AS application_id, type, permissions, rules, mac, expires_at AS application_expires_at
+   FROM applications WHERE tenant_id = $1 AND id = $2`,
+);
+
+export async function findRightsOfApplication(tx: TenantTx, id: string): Promise<ApplicationRights | undefined> {
+  const [found] = await tx.run(FIND_RIGHTS_OF_APPLICATION, [tx.tenantId, id]);
+  return found;
 }

@@ -30,7 +30,15 @@ export type SessionKeyReader = (keyHash: Buffer) => Promise<Credential | undefin
 const NOT_COUNTED = 2 ** 30;
 
 export function createSessionKeyReader(options: SessionKeyReaderOptions): SessionKeyReader {
-  const { database, rowMacKey, rights } = options;
+  const { database } = options;
+  const credentialOf = createSessionRows(options);
+  return async (keyHash) =>
+    credentialOf(await database.readCredential((tx) => findSessionByHash(tx, keyHash)), keyHash);
+}
+
+/** Reads the rows of one session, once each is known to be as the product wrote it. */
+export function createSessionRows(options: Omit<SessionKeyReaderOptions, 'database'>) {
+  const { rowMacKey, rights } = options;
 
   /** Older sessions do not name a key and work without one. */
   function isKeyThere(row: SessionCredentialRow): boolean {
@@ -52,7 +60,7 @@ export function createSessionKeyReader(options: SessionKeyReaderOptions): Sessio
     rights.refuse({ tenantId: row.tenant_id, applicationId: row.created_by, sessionId: row.session_id });
   }
 
-  function credentialOf(rows: readonly SessionCredentialRow[], keyHash: Buffer): Credential | undefined {
+  return (rows: readonly SessionCredentialRow[], keyHash: Buffer): Credential | undefined => {
     for (const row of rows) refuseAltered(row, keyHash);
     const creator = rows.find((row) => row.application_id === row.created_by);
     if (creator === undefined) return undefined;
@@ -62,10 +70,7 @@ export function createSessionKeyReader(options: SessionKeyReaderOptions): Sessio
     const authorizer = rows.find((row) => row.application_id === row.authorized_by);
     if (authorizer === undefined || !isKeyThere(authorizer)) return undefined;
     return authorized(options, creator, authorizer);
-  }
-
-  return async (keyHash) =>
-    credentialOf(await database.readCredential((tx) => findSessionByHash(tx, keyHash)), keyHash);
+  };
 }
 
 /** Until it is authorized it may do nothing. */
@@ -84,7 +89,7 @@ function pending(creator: SessionCredentialRow): Credential {
 }
 
 function authorized(
-  { rights, sessionGrants }: SessionKeyReaderOptions,
+  { rights, sessionGrants }: Omit<SessionKeyReaderOptions, 'database'>,
   creator: SessionCredentialRow,
   authorizer: SessionCredentialRow,
 ): Credential {

@@ -49,6 +49,8 @@ export interface Entry {
   /** The token's own type; other events name their entity type themselves. */
   readonly entityType?: EntityType;
   readonly outcome: Outcome;
+  /** Of code that ran: which version of it. */
+  readonly entityVersion?: number | undefined;
 }
 
 /** What the operator does from the command line. */

@@ -14,20 +14,33 @@ interface LogInsert {
   readonly entry: Entry;
 }
 
+const COLUMNS = `tenant_id, created_at, id, actor_type, actor_id, entity_type, entity_id, operation, message, outcome,
+                 source_address, trace_id`;
+const TYPES = 'uuid timestamptz uuid text uuid text text text text text text text'.split(' ');
+const arraysOf = (types: readonly string[]) => types.map((type, at) => `$${at + 1}::${type}[]`).join(', ');
+/** Behind what entries are about. */
+const ORDER = 90;
+
 const INSERT_LOGS = bulkWrite<LogInsert>(
   statement(
     'insert_logs',
-    `INSERT INTO logs (tenant_id, created_at, id, actor_type, actor_id, entity_type, entity_id, operation, message,
-                       outcome, source_address, trace_id, kind)
-     SELECT tenant_id, created_at, id, actor_type, actor_id, entity_type, entity_id, operation, message, outcome,
-            source_address, trace_id, ${KIND_NUMBER}
-     FROM unnest($1::uuid[], $2::timestamptz[], $3::uuid[], $4::text[], $5::uuid[], $6::text[], $7::text[], $8::text[],
-                 $9::text[], $10::text[], $11::text[], $12::text[])
-       AS given (tenant_id, created_at, id, actor_type, actor_id, entity_type, entity_id, operation, message, outcome,
-                 source_address, trace_id)`,
+    `INSERT INTO logs (${COLUMNS}, kind)
+     SELECT ${COLUMNS}, ${KIND_NUMBER} FROM unnest(${arraysOf(TYPES)}) AS given (${COLUMNS})`,
   ),
-  90,
+  ORDER,
   columnsOf,
+);
+
+/** Apart from the others, because hardly any entry has a version. */
+const INSERT_VERSIONED_LOGS = bulkWrite<LogInsert>(
+  statement(
+    'insert_versioned_logs',
+    `INSERT INTO logs (${COLUMNS}, entity_version, kind)
+     SELECT ${COLUMNS}, entity_version::integer, ${KIND_NUMBER}
+     FROM unnest(${arraysOf([...TYPES, 'text'])}) AS given (${COLUMNS}, entity_version)`,
+  ),
+  ORDER,
+  (rows) => [...columnsOf(rows), textArray(rows.map(({ entry }) => String(entry.entityVersion)))],
 );
 
 function columnsOf(rows: readonly LogInsert[]): Value[] {
@@ -57,10 +70,15 @@ export async function recordAll(tx: TenantTx, auditContext: AuditContext, entrie
   if (entries.length === 0) return;
   const rows = entries.map((entry) => ({ tenantId: tx.tenantId, auditContext, entry }));
   try {
-    await tx.gather(INSERT_LOGS, rows);
+    // Entries that are written together are about one act: either code ran, or none did.
+    await tx.gather(entries.every(hasVersion) ? INSERT_VERSIONED_LOGS : INSERT_LOGS, rows);
   } catch (error) {
     throw error instanceof AppError ? error : storageUnavailable(error);
   }
+}
+
+function hasVersion({ entityVersion }: Entry): boolean {
+  return entityVersion !== undefined;
 }
 
 export async function record(tx: TenantTx, auditContext: AuditContext, entry: Entry): Promise<void> {

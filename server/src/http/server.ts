@@ -1,4 +1,5 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
+import type { ErrorCode } from '../kernel/errors.js';
 import { AppError } from '../kernel/errors.js';
 import type { Verdict } from '../limits/rate-counter.js';
 import { ALLOWED } from '../limits/rate-counter.js';
@@ -165,11 +166,14 @@ function runnerOf(route: AnyRoute, options: RunnerOptions, respond: Responder): 
   }
 }
 
+/** Seen in the request lines and the metrics, and otherwise the tenant's affair: what its code throws may hold anything. */
+const NOT_OURS: ReadonlySet<ErrorCode> = new Set(['overloaded', 'reactor_error', 'reactors_unavailable']);
+
 /**
  * Too many requests at once are seen in the request lines and the metrics; a story for each would only add to the load.
  * A probe that is told no is no failure: that something is missing is reported once, when it goes.
  */
 function isOurFault(error: unknown, route: string): boolean {
   if (!(error instanceof AppError)) return true;
-  return error.status >= 500 && error.code !== 'overloaded' && route !== READINESS_ROUTE;
+  return error.status >= 500 && !NOT_OURS.has(error.code) && route !== READINESS_ROUTE;
 }

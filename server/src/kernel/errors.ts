@@ -16,18 +16,23 @@ export const ERROR_CATALOGUE = {
   permission_denied: { status: 403 },
   access_denied: { status: 403 },
   wrong_application_type: { status: 403 },
+  cross_site_refused: { status: 403 },
   not_found: { status: 404 },
   method_not_allowed: { status: 405 },
   request_timeout: { status: 408 },
+  reactor_timeout: { status: 408 },
   token_id_conflict: { status: 409 },
   idempotency_in_flight: { status: 409 },
   idempotency_answer_not_kept: { status: 409 },
   session_already_authorized: { status: 409 },
   payload_too_large: { status: 413 },
   unsupported_media_type: { status: 415 },
+  reactor_code_invalid: { status: 422 },
   rate_limited: { status: 429 },
   headers_too_large: { status: 431 },
   internal_error: { status: 500 },
+  reactor_error: { status: 500 },
+  reactors_unavailable: { status: 503 },
   overloaded: { status: 503 },
   storage_unavailable: { status: 503 },
 } as const;
@@ -44,6 +49,10 @@ export interface AppErrorOptions {
   readonly headers?: Readonly<Record<string, string>>;
   /** The internal cause, for the process log only. */
   readonly cause?: unknown;
+  /** In place of the status of the code, where tenant code decides it. */
+  readonly status?: number;
+  /** Further members of the problem. */
+  readonly members?: Readonly<Record<string, unknown>>;
 }
 
 /**
@@ -56,13 +65,15 @@ export class AppError extends Error {
   readonly status: number;
   readonly errors: FieldErrors | undefined;
   readonly headers: Readonly<Record<string, string>>;
+  readonly members: Readonly<Record<string, unknown>> | undefined;
 
   constructor(code: ErrorCode, detail: string, options: AppErrorOptions = {}) {
     super(detail, options.cause === undefined ? undefined : { cause: options.cause });
     this.code = code;
-    this.status = ERROR_CATALOGUE[code].status;
+    this.status = options.status ?? ERROR_CATALOGUE[code].status;
     this.errors = options.errors;
     this.headers = options.headers ?? {};
+    this.members = options.members;
   }
 }
 

@@ -19,6 +19,23 @@ export interface RunInput {
   readonly attempt: number;
   /** Whether what the code prints is wanted. */
   readonly keepsConsole: boolean;
+  /** Comes back with the requests of the code, whatever it is. */
+  readonly origin: RunOrigin;
+}
+
+/** Whose request the run is for, as a log knows it. */
+export interface RunOrigin {
+  readonly traceId: string | undefined;
+  readonly sourceAddress: string | undefined;
+}
+
+/** How long a run may take, and whether anybody still wants it. */
+export interface RunBounds {
+  readonly deadlineMs: number;
+  /** Ends the run, and its process with it. */
+  readonly signal?: AbortSignal | undefined;
+  /** The code will not be run again: its process ends with it. */
+  readonly isOnce?: boolean;
 }
 
 export interface ConsoleLine {
@@ -46,8 +63,15 @@ export type CodeOutcome = Printed &
     | { readonly outcome: 'invalid'; readonly message: string }
   );
 
-/** What became of the run; the last three ended the process. */
-export type RunOutcome = CodeOutcome | { readonly outcome: 'timeout' | 'too_large' | 'ended' };
+/** What became of the run; the last four ended the process. */
+export type RunOutcome = CodeOutcome | { readonly outcome: 'timeout' | 'too_large' | 'ended' | 'aborted' };
+
+/** What came out of the sandbox, and what it took. */
+export interface Run {
+  readonly outcome: RunOutcome;
+  /** The code had to be loaded first. */
+  readonly isCold: boolean;
+}
 
 /** A request of tenant code. Everything in it is the tenant's word. */
 export interface EngineRequest {
@@ -68,4 +92,8 @@ export interface EngineAnswer {
 }
 
 /** Answers for the code of one tenant. What it throws becomes a failure without a reason. */
-export type AnswerEngine = (code: CodeVersion, request: EngineRequest, signal: AbortSignal) => Promise<EngineAnswer>;
+export type AnswerEngine = (
+  by: { readonly code: CodeVersion; readonly origin: RunOrigin },
+  request: EngineRequest,
+  signal: AbortSignal,
+) => Promise<EngineAnswer>;

@@ -1,8 +1,9 @@
 import type { Clock } from '../kernel/clock.js';
-import { EngineInstance, INPUT_BYTES_MAX } from './engine/instance.js';
+import { EngineInstance } from './engine/instance.js';
+import { prepareRun } from './engine/prepared-run.js';
 import type { PoolFigures } from './pool/pool.js';
 import { Pool } from './pool/pool.js';
-import type { AnswerEngine, CodeVersion, RunInput, RunOutcome } from './run.js';
+import type { AnswerEngine, CodeVersion, Run, RunBounds, RunInput } from './run.js';
 import type { MakeWallOptions, Wall } from './wall/wall.js';
 import { makeWall } from './wall/wall.js';
 
@@ -33,10 +34,10 @@ export type SandboxState =
  */
 export interface Sandbox {
   /**
-   * Throws `PoolFullError` where every instance stays in use, `StartError` where none can be started, `SandboxUnavailable` where
+   * Throws `InputTooLargeError` for more than code may be given, `PoolFullError` where every instance stays in use, `StartError` where none can be started, `SandboxUnavailable` where
    * there can be no wall. Whatever the code does is an outcome.
    */
-  run(code: CodeVersion, input: RunInput, deadlineMs: number): Promise<RunOutcome>;
+  run(code: CodeVersion, input: RunInput, bounds: RunBounds): Promise<Run>;
   state(): SandboxState;
   figures(): PoolFigures;
   close(): Promise<void>;
@@ -72,7 +73,10 @@ function createSandbox(options: SandboxOptions, wall: Wall): Sandbox {
   });
   pool.fill();
   return {
-    run: (code, input, deadlineMs) => pool.run(code, input, deadlineMs),
+    run: async (code, input, bounds) => {
+      const clientNames = code.applicationId === undefined ? [] : options.clientNames;
+      return pool.run(code, prepareRun(input, clientNames), bounds);
+    },
     state: () => ({ isAvailable: true, ...wall.abilities }),
     figures: () => pool.figures(),
     async close() {
@@ -82,7 +86,7 @@ function createSandbox(options: SandboxOptions, wall: Wall): Sandbox {
   };
 }
 
-const NO_FIGURES: PoolFigures = { instances: 0, busy: 0, blanks: 0, waiting: 0, coldStarts: 0 };
+export const NO_FIGURES: PoolFigures = { instances: 0, busy: 0, blanks: 0, waiting: 0, coldStarts: 0 };
 
 export function noSandbox(reason: string): Sandbox {
   return {
@@ -92,5 +96,3 @@ export function noSandbox(reason: string): Sandbox {
     close: () => Promise.resolve(),
   };
 }
-
-export { INPUT_BYTES_MAX };

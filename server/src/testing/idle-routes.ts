@@ -1,6 +1,7 @@
 import { createCursors } from '../http/paging/cursor.js';
 import { isJsonRoute } from '../http/routes/any-route.js';
 import type { RouteRecord } from '../http/routes/route.js';
+import { systemClock } from '../kernel/clock.js';
 import { tenantApiRoutes } from '../resources.js';
 import type { TestApp } from './test-app.js';
 import { testVault } from './test-vault.js';
@@ -23,6 +24,10 @@ export function idleRoutes(app: TestApp): RouteRecord[] {
     onIntegrityFault: ignore,
     onReactorAltered: ignore,
     keyring: keyStore.keyring,
+    clock: systemClock,
+    headerPrefixes: [],
+    principals: { application: refuse, session: refuse },
+    sandbox: { run: refuse, state: () => undefined },
   });
   return routes.filter(isJsonRoute);
 }

@@ -35,5 +35,6 @@ export {
 export type { TokenType } from './types/names.js';
 export { isTokenType, TOKEN_TYPES } from './types/names.js';
 export { ID_LENGTH_MAX, ID_LENGTH_MIN, idFault, RESERVED, storedIdFault, WHOLE_TOKEN } from './types/token-id.js';
+export { findExpressions } from './use/find-expressions.js';
 export type { Vault, VaultOptions } from './vault.js';
 export { createVault } from './vault.js';

@@ -58,9 +58,11 @@ const DETAILS: Readonly<Record<Exclude<ErrorCode, keyof typeof WHOLE>, string>> 
   access_denied:
     'No access rule of this Application grants the operation on this token. Ask for a rule on its container.',
   wrong_application_type: 'This request needs the key of a private Application. Use another key.',
+  cross_site_refused: 'A page of another site may not load this answer. Ask for it with fetch.',
   not_found: 'There is no such Application. GET /applications lists those there are.',
   method_not_allowed: 'This path does not take PATCH. It takes GET, HEAD, OPTIONS, POST.',
   request_timeout: 'The request took too long to arrive.',
+  reactor_timeout: 'The code of the Reactor took longer than 30000 ms and was ended.',
   idempotency_in_flight:
     'A request with this idempotency key is still being worked on. Try again shortly for its answer.',
   idempotency_answer_not_kept:
@@ -68,8 +70,11 @@ const DETAILS: Readonly<Record<Exclude<ErrorCode, keyof typeof WHOLE>, string>> 
   session_already_authorized: 'This nonce was used. Make a new session to grant other rights.',
   payload_too_large: 'The body is larger than 1048576 bytes.',
   unsupported_media_type: 'Send the body as JSON with Content-Type: application/json.',
+  reactor_code_invalid: 'Invalid Reactor Code',
   rate_limited: 'Too many requests from this address. Wait 60 second(s), then go on.',
   headers_too_large: 'The headers are larger than 16 KB.',
+  reactors_unavailable:
+    'This server cannot run code of tenants. Everything else works. Ask its operator, whose log says why.',
   internal_error: 'Something failed on our side. Try again; if it stays, give the trace id to the operator.',
 };
 
@@ -87,6 +92,7 @@ const WHOLE = {
     'A token with this id exists already. Choose another id, or leave it out.',
     { errors: { id: ['is taken'] } },
   ),
+  reactor_error: new AppError('reactor_error', 'Reactor Runtime Error', { errors: { error: ['no such order'] } }),
   overloaded: overloaded(),
   storage_unavailable: storageUnavailable(undefined),
 } as const satisfies Partial<Record<ErrorCode, AppError>>;

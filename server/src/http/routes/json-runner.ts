@@ -58,13 +58,18 @@ function withDenialsAudited(route: RouteRecord, { auditRequest, clock }: RunnerO
     try {
       await admit(exchange, rawQuery, params, principal);
     } catch (error) {
-      if (principal && error instanceof AppError && error.status === 403) {
+      if (principal && isDenial(error)) {
         const auditContext = auditContextOf(exchange.context, clock);
         await auditRequest({ route, params, principal, auditContext, isDenied: true });
       }
       throw error;
     }
   };
+}
+
+/** What code of a tenant throws refuses nothing in our name. */
+function isDenial(error: unknown): boolean {
+  return error instanceof AppError && error.status === 403 && error.code !== 'reactor_error';
 }
 
 /** From who asks to the handler: the rights, then an earlier answer under an idempotency key, or the body. */

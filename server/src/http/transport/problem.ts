@@ -1,6 +1,6 @@
 import { STATUS_CODES } from 'node:http';
 import type { ErrorCode, FieldErrors } from '../../kernel/errors.js';
-import { AppError, ERROR_CATALOGUE } from '../../kernel/errors.js';
+import { AppError } from '../../kernel/errors.js';
 
 /** A failure as it goes over the wire. */
 export interface Problem {
@@ -36,9 +36,8 @@ function isAboutKeys(code: ErrorCode): boolean {
 
 /** The one place that turns a failure into a response. What is not an AppError tells the caller nothing. */
 export function problemOf(error: unknown, caller: Caller): Problem {
-  const { code, message, errors, headers } =
+  const { code, status, message, errors, headers, members } =
     error instanceof AppError ? error : new AppError('internal_error', INTERNAL_DETAIL);
-  const { status } = ERROR_CATALOGUE[code];
   const keyHeader = `${caller.prefix}-API-KEY`;
   const body: ProblemBody = {
     type: `urn:strongroom:problem:${code}`,
@@ -48,12 +47,14 @@ export function problemOf(error: unknown, caller: Caller): Problem {
     code,
     trace_id: caller.traceId,
     ...(errors !== undefined && { errors }),
+    ...members,
   };
   return {
     status,
     headers: {
       'Content-Type': caller.isPlainJson ? 'application/json' : 'application/problem+json',
-      ...(status === 401 && { 'WWW-Authenticate': `ApiKey realm="strongroom", header="${keyHeader}"` }),
+      ...(status === 401 &&
+        code !== 'reactor_error' && { 'WWW-Authenticate': `ApiKey realm="strongroom", header="${keyHeader}"` }),
       ...headers,
     },
     body: JSON.stringify(body),

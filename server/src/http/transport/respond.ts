@@ -1,9 +1,10 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Clock } from '../../kernel/clock.js';
-import { overloaded } from '../../kernel/errors.js';
+import { AppError, overloaded } from '../../kernel/errors.js';
 import { readsPlainJsonAlone } from './accept.js';
 import { createCommonHeaders, hasName } from './common-headers.js';
 import type { RequestContext } from './context.js';
+import { CustomResponse, isForDisplay } from './custom-response.js';
 import type { JsonText } from './json-text.js';
 import { problemOf } from './problem.js';
 import type { AnswerWriterOptions } from './write-answer.js';
@@ -60,6 +61,27 @@ export function createResponder(options: ResponderOptions): Responder {
   const { send, stream } = createAnswerWriter(options);
   const refusals = { plain: refusalFor(true), problem: refusalFor(false) };
 
+  function problem(exchange: Exchange, error: unknown): void {
+    const { request, context } = exchange;
+    const { status, headers, body } = problemOf(error, {
+      traceId: context.traceId,
+      prefix: context.headers.prefix,
+      isPlainJson: readsPlainJsonAlone(request.rawHeaders),
+    });
+    send(exchange, status, [...headersFor(context, NOT_STORED), ...Object.entries(headers).flat()], body);
+  }
+
+  function custom(exchange: Exchange, { answer }: CustomResponse): void {
+    if (isForDisplay(exchange.request)) {
+      problem(exchange, displayRefused());
+      return;
+    }
+    const cache = hasName(answer.headers, 'cache-control') ? NOTHING : NOT_STORED;
+    const hasBody = answer.status !== 204 && answer.status !== 304;
+    const headers = [...headersFor(exchange.context, cache), ...answer.headers];
+    send(exchange, answer.status, headers, hasBody ? answer.body : undefined);
+  }
+
   return {
     overloaded(exchange) {
       const { context, request } = exchange;
@@ -94,16 +116,14 @@ export function createResponder(options: ResponderOptions): Responder {
       send(exchange, content === undefined ? 304 : 200, [...headersFor(exchange.context, NOTHING), ...extra], content);
     },
     problem(exchange, error) {
-      const { request, context } = exchange;
-      const problem = problemOf(error, {
-        traceId: context.traceId,
-        prefix: context.headers.prefix,
-        isPlainJson: readsPlainJsonAlone(request.rawHeaders),
-      });
-      const headers = [...headersFor(context, NOT_STORED), ...Object.entries(problem.headers).flat()];
-      send(exchange, problem.status, headers, problem.body);
+      if (error instanceof CustomResponse) custom(exchange, error);
+      else problem(exchange, error);
     },
   };
+}
+
+function displayRefused(): AppError {
+  return new AppError('cross_site_refused', 'A browser may not show or run this answer. Ask for it with fetch.');
 }
 
 /** The same problem as any other, written once; only the trace id is the request's own. */

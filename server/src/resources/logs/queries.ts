@@ -19,11 +19,12 @@ export interface LogRow {
   readonly outcome: 'success' | 'failure' | 'denied';
   readonly source_address: string | null;
   readonly trace_id: string | null;
+  readonly entity_version: number | null;
 }
 
 const COLUMN_NAMES = [
   ...['tenant_id', 'created_at', 'id', 'actor_type', 'actor_id', 'entity_type', 'entity_id', 'operation', 'message'],
-  ...['outcome', 'source_address', 'trace_id'],
+  ...['outcome', 'source_address', 'trace_id', 'entity_version'],
 ];
 const COLUMNS = COLUMN_NAMES.join(', ');
 const ORDER = 'ORDER BY created_at DESC, id DESC';

@@ -15,6 +15,9 @@ export const LogBody = named('Log', {
   outcome: Type.Optional(Type.Enum(['success', 'failure', 'denied'], { description: 'Only with include=details' })),
   source_address: Type.Optional(Type.String({ description: 'Only with include=details' })),
   trace_id: Type.Optional(Type.String({ description: 'Only with include=details' })),
+  entity_version: Type.Optional(
+    Type.Integer({ description: 'Only with include=details: the version of the Reactor that ran' }),
+  ),
 });
 
 export const LogPagination = named('LogPagination', {
@@ -45,7 +48,7 @@ export const LogsQuery = Type.Object({
   ),
   include: Type.Optional(
     Type.Enum(['details'], {
-      description: '`details` adds id, outcome, source_address and trace_id',
+      description: '`details` adds id, outcome, source_address, trace_id and entity_version',
       [ERROR_MESSAGE]: 'must be details',
     }),
   ),

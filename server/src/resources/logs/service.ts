@@ -108,6 +108,7 @@ export function bodyOf(row: LogRow, withDetails: boolean): LogBody {
       outcome: row.outcome,
       ...(row.source_address !== null && { source_address: row.source_address }),
       ...(row.trace_id !== null && { trace_id: row.trace_id }),
+      ...(row.entity_version !== null && { entity_version: row.entity_version }),
     }),
   };
 }

@@ -1,6 +1,7 @@
 import type { RouteExample, RouteRecord } from '../../http/routes/route.js';
 import { defineRoute } from '../../http/routes/route.js';
 import { REACTOR_EVENTS } from './events.js';
+import { reactRoutes } from './run/routes.js';
 import {
   ReactorBody,
   ReactorDocument,
@@ -32,6 +33,7 @@ export function reactorRoutes(reactors: Reactors): RouteRecord[] {
     ...readAndDeleteRoutes(reactors),
     ...changeRoutes(reactors),
     ...reactorVersionRoutes(reactors.versions),
+    ...reactRoutes(reactors.runs),
   ];
 }
 

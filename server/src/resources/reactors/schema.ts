@@ -7,6 +7,8 @@ export const CODE_LENGTH_MAX = 50_000;
 export const ENTRIES_MAX = 25;
 export const NAME_LENGTH_MAX = 200;
 export const SETTING_LENGTH_MAX = 50_000;
+export const CALLBACK_URL_LENGTH_MAX = 2_000;
+export const TIMEOUT_MS = { min: 10_000, max: 210_000, default: 30_000 };
 export const KEY_PATTERN = '^[A-Za-z0-9_-]{1,200}$';
 
 export const ReactorApplication = named('ReactorApplication', {
@@ -76,6 +78,53 @@ export const ReactorPatchDocument = Type.Object(
   },
   { title: 'ReactorPatch' },
 );
+
+const ANY = 'Any JSON';
+const Args = Type.Optional(Type.Unsafe({ description: 'Any JSON; its strings may hold expressions on tokens' }));
+
+/** For the API document; `run/input.ts` reads the bodies. */
+export const ReactDocument = Type.Object(
+  {
+    args: Args,
+    callback_url: Type.Optional(
+      orNull(Type.String({ maxLength: CALLBACK_URL_LENGTH_MAX, description: 'https: the result is sent there' })),
+    ),
+    timeout_ms: Type.Optional(
+      orNull(
+        Type.Integer({
+          minimum: TIMEOUT_MS.min,
+          maximum: TIMEOUT_MS.max,
+          default: TIMEOUT_MS.default,
+          description: 'Of calls whose result is sent or fetched later',
+        }),
+      ),
+    ),
+  },
+  { title: 'ReactInput' },
+);
+
+export const ReactBody = named('ReactAnswer', {
+  tokens: Type.Optional(Type.Unsafe({ description: 'What the code gave as `tokenize`, tokenized' })),
+  raw: Type.Optional(Type.Unsafe({ description: 'What the code gave as `raw`' })),
+});
+
+export const TrialDocument = Type.Object(
+  {
+    code: Type.Optional(orNull(Code)),
+    configuration: Type.Optional(orNull(configurationOf(`At most ${ENTRIES_MAX} entries`))),
+    args: Type.Optional(Type.Unsafe({ description: `${ANY}, without expressions` })),
+  },
+  { title: 'ReactorTestInput' },
+);
+
+export const TrialBody = named('ReactorTest', {
+  raw: Type.Optional(Type.Unsafe({ description: ANY })),
+  tokenize: Type.Optional(Type.Unsafe({ description: `${ANY}; nothing was tokenized` })),
+  console: Type.Array(Type.Object({ level: Type.String(), text: Type.String() }), {
+    description: 'What the code printed, 64 KiB at most',
+  }),
+  duration_ms: Type.Integer(),
+});
 
 export const ReactorsQuery = Type.Object({
   id: Type.Optional(Type.Array(text({ maxLength: 200 }), { description: 'Only these; may be repeated' })),

@@ -2,6 +2,7 @@ import type { AuditContext } from '../../audit/entry.js';
 import { offsetPage, pageAsked } from '../../http/paging/pages.js';
 import { AppError } from '../../kernel/errors.js';
 import { isUuid, newId } from '../../kernel/ids.js';
+import type { LateSandbox } from '../../sandbox/late-sandbox.js';
 import type { TenantTx } from '../../storage/scope.js';
 import { beforeWriting } from '../../storage/unwritten.js';
 import { reactorBodyOf } from './definition/body.js';
@@ -17,16 +18,24 @@ import {
 import type { ReactorDefinition } from './definition/content.js';
 import { sealReactor } from './definition/content.js';
 import { applyReactorPatch, readReactor, readReactorPatch } from './definition/input.js';
-import type { ReactorStore, ReactorsOptions } from './definition/store.js';
+import type { ReactorStore, StoreOptions } from './definition/store.js';
 import { createReactorStore, noSuchReactor, reactorIdOf } from './definition/store.js';
 import { REACTOR_EVENTS } from './events.js';
 import type { ReactorFilter } from './queries.js';
 import { countReactors, deleteReactor, findReactor, insertReactor, listReactors, lockReactor } from './queries.js';
+import type { InvokeOptions } from './run/invoke.js';
+import { createRunCode } from './run/run-code.js';
+import type { RunCalls } from './run/service.js';
+import { createRunCalls } from './run/service.js';
 import type { ReactorBody, ReactorList, ReactorsQuery, ReactorWithSecretBody } from './schema.js';
 import type { VersionCalls } from './versions/service.js';
 import { createVersionCalls } from './versions/service.js';
 
 type Id = string | undefined;
+
+export interface ReactorsOptions extends StoreOptions, Omit<InvokeOptions, 'runCode' | 'onInvoked'> {
+  readonly sandbox: Pick<LateSandbox, 'run' | 'state'>;
+}
 
 export interface Reactors {
   create(tenantId: string, auditContext: AuditContext, input: unknown): Promise<ReactorWithSecretBody>;
@@ -37,6 +46,7 @@ export interface Reactors {
   delete(tenantId: string, auditContext: AuditContext, id: Id): Promise<void>;
   renewSecret(tenantId: string, auditContext: AuditContext, id: Id): Promise<ReactorWithSecretBody>;
   readonly versions: VersionCalls;
+  readonly runs: RunCalls;
 }
 
 export function createReactors(options: ReactorsOptions): Reactors {
@@ -46,10 +56,11 @@ export function createReactors(options: ReactorsOptions): Reactors {
     create: (tenantId, auditContext, input) => createReactor(options, store, tenantId, auditContext, input),
     ...changesOf(store),
     versions: createVersionCalls(options, store),
+    runs: createRunCalls({ ...options, runCode: createRunCode(options.sandbox), onInvoked: () => {} }, store),
   };
 }
 
-function readsOf({ database }: ReactorsOptions, store: ReactorStore): Pick<Reactors, 'list' | 'get'> {
+function readsOf({ database }: StoreOptions, store: ReactorStore): Pick<Reactors, 'list' | 'get'> {
   return {
     async list(tenantId, query, nowMs) {
       const { page, size, offset } = pageAsked(query);
@@ -87,7 +98,7 @@ function filterOf({ id, name }: ReactorsQuery): ReactorFilter {
 }
 
 async function createReactor(
-  { database }: ReactorsOptions,
+  { database }: StoreOptions,
   store: ReactorStore,
   tenantId: string,
   auditContext: AuditContext,

@@ -5,6 +5,7 @@ import type { TokensOptions } from './service.js';
 import { createTokens } from './service.js';
 
 export { readNewToken } from './input/new-token.js';
+export { readTokenizePlan } from './service.js';
 
 /** Tables and jobs are the vault's. */
 export const tokens: Slice<TokensOptions> = {

@@ -7,8 +7,9 @@ import { PiecewiseList } from '../../http/transport/piecewise.js';
 import type { FieldErrors } from '../../kernel/errors.js';
 import { validationFailed } from '../../kernel/errors.js';
 import type { Json } from '../../kernel/json.js';
-import type { Filters, TokenPage, Vault } from '../../vault/index.js';
+import type { Filters, TokenizePlan, TokenPage, Vault } from '../../vault/index.js';
 import { tooManyTokens } from '../../vault/index.js';
+import type { InputContext } from './input/fields.js';
 import { readNewToken } from './input/new-token.js';
 import { readTokenPatch } from './input/token-patch.js';
 import { readTokenizeBody } from './input/tokenize.js';
@@ -73,17 +74,8 @@ export function createTokens({ vault, cursors, tokensPerRequestMax }: TokensOpti
     typeOf: vault.typeOf,
 
     tokenize(principal, auditContext, body) {
-      const plan = checked((errors) => {
-        // The body came out of the parser, so it is JSON.
-        const read = readTokenizeBody(
-          body as Json,
-          { path: '', nowMs: auditContext.atMs },
-          errors,
-          tokensPerRequestMax,
-        );
-        if (read.isTooMany) throw tooManyTokens(tokensPerRequestMax);
-        return read;
-      });
+      // The body came out of the parser, so it is JSON.
+      const plan = readTokenizePlan(body as Json, { path: '', nowMs: auditContext.atMs }, tokensPerRequestMax);
       return vault.tokenize(principal, auditContext, plan);
     },
     detokenize: (principal, auditContext, body) => vault.detokenize(principal, auditContext, body as Json),
@@ -120,6 +112,15 @@ function scopeOf({ tenantId }: Principal, wanted: AskedTokens): CursorScope {
   // The same filters in another order are the same filters.
   const parts = [ids, types, containers, metadata.map((pair) => JSON.stringify(pair))].map((part) => [...part].sort());
   return { list: 'tokens', tenantId, filters: [...parts.map((part) => JSON.stringify(part)), fingerprint] };
+}
+
+/** The tokens that a body asks for, or one 400 for all that is wrong with it. */
+export function readTokenizePlan(body: Json, context: InputContext, tokensMax: number): TokenizePlan {
+  return checked((errors) => {
+    const read = readTokenizeBody(body, context, errors, tokensMax);
+    if (read.isTooMany) throw tooManyTokens(tokensMax);
+    return read;
+  });
 }
 
 /** Runs a reader that reports faults, and turns them into one 400. */

@@ -5,11 +5,13 @@ import { findEngine } from '@strongroom/engine/paths.js';
 import { systemClock } from '../../kernel/clock.js';
 import { eventually } from '../../testing/eventually.js';
 import { EngineInstance } from '../engine/instance.js';
-import type { CodeVersion, RunInput, RunOutcome } from '../run.js';
+import { prepareRun } from '../engine/prepared-run.js';
+import type { CodeVersion, RunOutcome } from '../run.js';
+import { PLAIN_INPUT } from '../run-fixture.js';
 import type { Wall } from '../wall/wall.js';
 import { makeWall } from '../wall/wall.js';
 
-const INPUT: RunInput = { args: {}, configuration: {}, requestId: 'r', attempt: 1, keepsConsole: true };
+const INPUT = prepareRun({ ...PLAIN_INPUT, keepsConsole: true }, []);
 const SOON_MS = 1_000;
 const LONG_MS = 60_000;
 const PEAK_MIB_MAX = 700;
@@ -110,10 +112,9 @@ describe('code that takes too much or goes wrong', {
       const peak = watchPeak(instance.enginePid);
       await instance.load(versionOf(code), {
         aliases: {},
-        clientNames: [],
         answer: () => Promise.reject(new Error('none')),
       });
-      const outcome = await instance.run(INPUT, deadlineMs);
+      const outcome = await instance.run(INPUT, { deadlineMs });
       assert.ok(outcomes.includes(outcome.outcome), JSON.stringify(outcome).slice(0, 300));
       assert.ok(JSON.stringify(outcome).length < 6 * 1024 * 1024);
       assert.ok(peak() < PEAK_MIB_MAX, `${peak()} MiB`);
@@ -133,11 +134,10 @@ describe('code that takes too much or goes wrong', {
       'let n = 0; module.exports = async () => { setInterval(() => { n += 100; }, 1); n += 1; return { raw: n }; };';
     await instance.load(versionOf(code), {
       aliases: {},
-      clientNames: [],
       answer: () => Promise.reject(new Error('none')),
     });
     const values = [];
-    for (let call = 0; call < 3; call += 1) values.push(await instance.run(INPUT, LONG_MS));
+    for (let call = 0; call < 3; call += 1) values.push(await instance.run(INPUT, { deadlineMs: LONG_MS }));
     assert.deepEqual(
       values.map((outcome) => (outcome.outcome === 'returned' ? outcome.value : outcome)),
       [{ raw: 1 }, { raw: 2 }, { raw: 3 }],

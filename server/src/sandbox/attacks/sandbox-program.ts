@@ -1,4 +1,5 @@
 import { systemClock } from '../../kernel/clock.js';
+import { PLAIN_INPUT, plainCode } from '../run-fixture.js';
 import { openSandbox } from '../sandbox.js';
 
 /** A process with a sandbox whose code loops: for a test that kills it. Prints `busy` once the code runs. */
@@ -16,8 +17,4 @@ const sandbox = await openSandbox({
   onFault: (error) => process.stderr.write(`${String(error)}\n`),
 });
 const code = 'module.exports = async () => { await fetch("https://example.test/"); for (;;); };';
-await sandbox.run(
-  { tenantId: 't', ownerId: 'o', version: '1', code, applicationId: undefined },
-  { args: null, configuration: {}, requestId: 'r', attempt: 1, keepsConsole: false },
-  600_000,
-);
+await sandbox.run(plainCode(code), PLAIN_INPUT, { deadlineMs: 600_000 });

@@ -10,7 +10,9 @@ import { after, before, describe, it } from 'node:test';
 import { findEngine } from '@strongroom/engine/paths.js';
 import { systemClock } from '../../kernel/clock.js';
 import { EngineInstance } from '../engine/instance.js';
+import { prepareRun } from '../engine/prepared-run.js';
 import type { AnswerEngine, CodeVersion, RunOutcome } from '../run.js';
+import { PLAIN_INPUT } from '../run-fixture.js';
 import type { Wall } from '../wall/wall.js';
 import { makeWall } from '../wall/wall.js';
 import type { TenantBait, TenantProbe } from './tenant-probes-fixture.js';
@@ -66,7 +68,7 @@ describe('code that tries to get out', { skip: findEngine() ? false : 'the engin
   }
 });
 
-const asked: AnswerEngine = async ({ applicationId }, { to, url }) => {
+const asked: AnswerEngine = async ({ code: { applicationId } }, { to, url }) => {
   const body = Buffer.from(JSON.stringify({ answeredAs: applicationId, to, path: new URL(url).pathname }));
   return { status: 403, headers: [['content-type', 'application/json']], body };
 };
@@ -76,9 +78,9 @@ async function runProbe(wall: Wall, { name, code }: TenantProbe): Promise<RunOut
   const instance = new EngineInstance(wall, systemClock);
   await instance.start();
   try {
-    await instance.load(version, { aliases: {}, clientNames: ['client'], answer: asked });
-    const input = { args: {}, configuration: {}, requestId: 'r', attempt: 1, keepsConsole: true };
-    return await instance.run(input, RUN_MS);
+    await instance.load(version, { aliases: {}, answer: asked });
+    const input = prepareRun({ ...PLAIN_INPUT, keepsConsole: true }, ['client']);
+    return await instance.run(input, { deadlineMs: RUN_MS });
   } finally {
     instance.kill();
     await instance.ended;

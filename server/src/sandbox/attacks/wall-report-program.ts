@@ -1,4 +1,5 @@
 import { systemClock } from '../../kernel/clock.js';
+import { PLAIN_INPUT, plainCode } from '../run-fixture.js';
 import { openSandbox } from '../sandbox.js';
 
 /** Opens a sandbox, runs code in it once and prints what came of both: for tests that start it where less is allowed. */
@@ -13,11 +14,8 @@ const sandbox = await openSandbox({
   onFault: (error) => process.stderr.write(`${String(error)}: ${String((error as Error).cause ?? '')}\n`),
 });
 const outcome = await sandbox
-  .run(
-    { tenantId: 't', ownerId: 'o', version: '1', code: 'module.exports = async () => 7;', applicationId: undefined },
-    { args: null, configuration: {}, requestId: 'r', attempt: 1, keepsConsole: false },
-    60_000,
-  )
+  .run(plainCode('module.exports = async () => 7;'), PLAIN_INPUT, { deadlineMs: 60_000 })
+  .then((run) => run.outcome)
   .catch((error: Error) => ({ outcome: error.constructor.name }));
 process.stdout.write(JSON.stringify({ state: sandbox.state(), outcome }));
 await sandbox.close();

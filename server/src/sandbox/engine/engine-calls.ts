@@ -4,17 +4,16 @@ import { Agent, request } from 'node:http';
 export interface CallBounds {
   readonly deadlineMs: number;
   readonly bytesMax: number;
+  readonly signal?: AbortSignal | undefined;
 }
 
 export interface CallAnswer {
   readonly status: number;
-  /** Whether our own code in the engine answered, and not the tenant's. */
-  readonly isByLoader: boolean;
   readonly body: Buffer;
 }
 
 /** Why a call has no answer. */
-export type CallFault = 'deadline' | 'too_large' | 'broken';
+export type CallFault = 'deadline' | 'too_large' | 'aborted' | 'broken';
 
 export class EngineCallError extends Error {
   readonly fault: CallFault;
@@ -39,9 +38,10 @@ export class EngineCalls {
     this.#agent = new Agent({ keepAlive: true, maxSockets: connectionsMax });
   }
 
-  call(path: string, body: Buffer | string, { deadlineMs, bytesMax }: CallBounds): Promise<CallAnswer> {
+  call(path: string, body: Buffer | string, { deadlineMs, bytesMax, signal }: CallBounds): Promise<CallAnswer> {
     return new Promise((resolve, reject) => {
       if (this.#isClosed) return reject(new EngineCallError('broken'));
+      if (signal?.aborted) return reject(new EngineCallError('aborted'));
       const asked = request({
         socketPath: this.#socketPath,
         path,
@@ -51,10 +51,12 @@ export class EngineCalls {
         maxHeaderSize: HEADER_BYTES_MAX,
       });
       const abort = (): void => end(new EngineCallError('broken'));
+      const giveUp = (): void => end(new EngineCallError('aborted'));
       const timer = setTimeout(() => end(new EngineCallError('deadline')), deadlineMs);
       const end = (outcome: CallAnswer | EngineCallError): void => {
         clearTimeout(timer);
         this.#aborts.delete(abort);
+        signal?.removeEventListener('abort', giveUp);
         if (outcome instanceof EngineCallError) {
           reject(outcome);
           asked.destroy();
@@ -63,6 +65,7 @@ export class EngineCalls {
         }
       };
       this.#aborts.add(abort);
+      signal?.addEventListener('abort', giveUp);
       asked.on('error', (error) => end(new EngineCallError('broken', error)));
       asked.on('response', (response) => collect(response, bytesMax, end));
       asked.end(body);
@@ -90,8 +93,8 @@ function collect(
     else pieces.push(piece);
   });
   response.on('end', () => {
-    const { statusCode: status = 0, headers } = response;
-    end({ status, isByLoader: headers.by === 'loader', body: Buffer.concat(pieces) });
+    const { statusCode: status = 0 } = response;
+    end({ status, body: Buffer.concat(pieces) });
   });
   response.on('error', (error) => end(new EngineCallError('broken', error)));
   response.on('aborted', () => end(new EngineCallError('broken')));

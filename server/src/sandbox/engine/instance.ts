@@ -3,7 +3,7 @@ import { mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Clock } from '../../kernel/clock.js';
 import { newId } from '../../kernel/ids.js';
-import type { AnswerEngine, CodeVersion, RunInput, RunOutcome } from '../run.js';
+import type { AnswerEngine, CodeVersion, RunBounds, RunOrigin, RunOutcome } from '../run.js';
 import { INSTANCE_NAME_LENGTH } from '../wall/base-folder.js';
 import type { Wall } from '../wall/wall.js';
 import { ROOT_FOLDER, SOCKET_PATH } from '../wall/wall-steps.js';
@@ -11,19 +11,17 @@ import { EngineCallError, EngineCalls } from './engine-calls.js';
 import { readEngineRequest } from './engine-request.js';
 import { encodeFrame } from './frame.js';
 import { readOutcome } from './outcome.js';
+import type { PreparedRun } from './prepared-run.js';
 
 export interface CodeLoading {
   /** Further names of modules. */
   readonly aliases: Readonly<Record<string, string>>;
-  /** The names the code finds its client under. */
-  readonly clientNames: readonly string[];
   readonly answer: AnswerEngine;
 }
 
 const MIB = 1024 * 1024;
 /** What the frame around an answer of the specified size may take, with what was printed. */
 const FRAME_BYTES = 256 * 1024;
-export const INPUT_BYTES_MAX = 5 * MIB + 64 * 1024;
 const OUTPUT_BYTES_MAX = 5 * MIB + FRAME_BYTES;
 const OUTBOUND_BYTES_MAX = 11 * MIB;
 const SMALL_BYTES = 64 * 1024;
@@ -43,11 +41,10 @@ export class EngineInstance {
   readonly #folder: string;
   readonly #calls: EngineCalls;
   readonly #channel: EngineCalls;
-  readonly #ending = new AbortController();
   #child: ChildProcess | undefined;
   #written = Buffer.alloc(0);
-  #clientNames: readonly string[] = [];
   #outgoing = new AbortController();
+  #origin: RunOrigin = { traceId: undefined, sourceAddress: undefined };
   #isEnded = false;
   #isKilled = false;
   #enginePid = 0;
@@ -95,8 +92,7 @@ export class EngineInstance {
   }
 
   /** Gives it the code it is for, once. */
-  async load(code: CodeVersion, { aliases, clientNames, answer }: CodeLoading): Promise<void> {
-    this.#clientNames = code.applicationId === undefined ? [] : clientNames;
+  async load(code: CodeVersion, { aliases, answer }: CodeLoading): Promise<void> {
     const head = { hasClient: code.applicationId !== undefined, aliases };
     const { status } = await this.#calls.call('/load', encodeFrame(head, Buffer.from(code.code)), {
       deadlineMs: LOAD_MS,
@@ -107,17 +103,10 @@ export class EngineInstance {
   }
 
   /** One run at a time. Only after `returned`, `thrown` and `invalid` it can be used again; else its process is ended. */
-  async run(input: RunInput, deadlineMs: number): Promise<RunOutcome> {
-    const body = JSON.stringify({
-      args: input.args ?? null,
-      configuration: input.configuration,
-      request_id: input.requestId,
-      attempt: input.attempt,
-      client_names: this.#clientNames,
-      keeps_console: input.keepsConsole,
-    });
+  async run({ body, origin }: PreparedRun, { deadlineMs, signal }: RunBounds): Promise<RunOutcome> {
+    this.#origin = origin;
     try {
-      const answer = await this.#calls.call('/run', body, { deadlineMs, bytesMax: OUTPUT_BYTES_MAX });
+      const answer = await this.#calls.call('/run', body, { deadlineMs, bytesMax: OUTPUT_BYTES_MAX, signal });
       const outcome = readOutcome(answer.body);
       if (outcome) return outcome;
       this.kill();
@@ -167,7 +156,6 @@ export class EngineInstance {
   async #finish(): Promise<void> {
     if (this.#isEnded) return;
     this.#isEnded = true;
-    this.#ending.abort();
     this.#outgoing.abort();
     this.#calls.close();
     this.#channel.close();
@@ -196,7 +184,8 @@ export class EngineInstance {
         const options = { deadlineMs: POLL_MS, bytesMax: OUTBOUND_BYTES_MAX };
         const { status, body } = await this.#channel.call('/out', '', options);
         const found = status === 200 ? readEngineRequest(body) : undefined;
-        if (found) void this.#answer(found.id, () => answer(code, found.request, this.#outgoing.signal));
+        const by = { code, origin: this.#origin };
+        if (found) void this.#answer(found.id, () => answer(by, found.request, this.#outgoing.signal));
         else if (status !== 204) this.kill();
       } catch (error) {
         // Its engine ended, or stands still; the deadline of the run decides.
@@ -215,8 +204,8 @@ export class EngineInstance {
 
 const FAILED = { status: 502, headers: [], body: Buffer.alloc(0), failure: 'the request failed' };
 
-function faultOf(error: unknown): 'timeout' | 'too_large' | 'ended' {
+function faultOf(error: unknown): 'timeout' | 'too_large' | 'ended' | 'aborted' {
   const fault = error instanceof EngineCallError ? error.fault : 'broken';
   if (fault === 'deadline') return 'timeout';
-  return fault === 'too_large' ? 'too_large' : 'ended';
+  return fault === 'broken' ? 'ended' : fault;
 }

@@ -4,6 +4,7 @@ import { after, before, describe, it } from 'node:test';
 import { findEngine } from '@strongroom/engine/paths.js';
 import { systemClock } from '../../kernel/clock.js';
 import type { RunOutcome } from '../run.js';
+import { PLAIN_INPUT, plainCode } from '../run-fixture.js';
 import type { Sandbox } from '../sandbox.js';
 import { openSandbox } from '../sandbox.js';
 
@@ -96,12 +97,8 @@ describe('modules of tenant code', { skip: findEngine() ? false : 'the engine do
   });
   after(() => sandbox.close());
 
-  const run = (code: string): Promise<RunOutcome> =>
-    sandbox.run(
-      { tenantId: 't', ownerId: code, version: '1', code, applicationId: undefined },
-      { args: null, configuration: {}, requestId: 'r', attempt: 1, keepsConsole: false },
-      60_000,
-    );
+  const run = async (code: string): Promise<RunOutcome> =>
+    (await sandbox.run(plainCode(code), PLAIN_INPUT, { deadlineMs: 60_000 })).outcome;
 
   for (const [name, lines, expected] of CASES) {
     it(name, async () => {

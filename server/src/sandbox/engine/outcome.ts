@@ -1,4 +1,4 @@
-import type { CodeOutcome, ConsoleLine } from '../run.js';
+import type { CodeOutcome, ConsoleLine, RunOutcome } from '../run.js';
 import { decodeFrame } from './frame.js';
 
 const LINES_MAX = 1_000;
@@ -6,20 +6,22 @@ const CONSOLE_CHARACTERS_MAX = 64 * 1024;
 const ERRORS_MAX = 100;
 const ERROR_CHARACTERS_MAX = 10_000;
 const MESSAGE_MAX = 2_000;
+/** Of what the code returned, as JSON. */
+const VALUE_BYTES_MAX = 5 * 1024 * 1024;
 
 interface Members {
   readonly [name: string]: unknown;
 }
 
 /** Reads what came out of the engine; undefined for what no engine of ours sends. */
-export function readOutcome(bytes: Buffer): CodeOutcome | undefined {
+export function readOutcome(bytes: Buffer): RunOutcome | undefined {
   const frame = decodeFrame(bytes);
   if (!frame || !isObject(frame.head)) return undefined;
   const { head, body } = frame;
   const console = linesIn(head.console);
   switch (head.outcome) {
     case 'returned':
-      return returned(body, console);
+      return body.length > VALUE_BYTES_MAX ? { outcome: 'too_large' } : returned(body, console);
     case 'invalid':
       return { outcome: 'invalid', message: textOf(head.message, MESSAGE_MAX), console };
     case 'thrown': {

@@ -4,11 +4,13 @@ import { systemClock } from '../../kernel/clock.js';
 import type { Deferred } from '../../kernel/deferred.js';
 import { createDeferred } from '../../kernel/deferred.js';
 import { eventually } from '../../testing/eventually.js';
-import type { CodeVersion, RunInput, RunOutcome } from '../run.js';
+import type { PreparedRun } from '../engine/prepared-run.js';
+import type { CodeVersion, RunOutcome } from '../run.js';
 import type { PooledInstance, PoolOptions } from './pool.js';
 import { Pool, PoolFullError, StartError } from './pool.js';
 
-const INPUT: RunInput = { args: {}, configuration: {}, requestId: 'r', attempt: 1, keepsConsole: false };
+const INPUT: PreparedRun = { body: Buffer.alloc(0), origin: { traceId: undefined, sourceAddress: undefined } };
+const BOUNDS = { deadlineMs: 1_000 };
 const RETURNED: RunOutcome = { outcome: 'returned', value: null, console: [] };
 
 /** A process of the test: a run lasts until the test ends it. */
@@ -83,10 +85,10 @@ describe('the pool', () => {
   it('runs a version again where it ran before, and another version elsewhere', async () => {
     const { pool, made, untilBusy, busy } = open();
     for (const version of ['1', '1', '2', '1']) {
-      const run = pool.run(code('a', 'o', version), INPUT, 1_000);
+      const run = pool.run(code('a', 'o', version), INPUT, BOUNDS);
       await untilBusy(1);
       busy()[0]?.finish();
-      assert.deepEqual(await run, RETURNED);
+      assert.deepEqual((await run).outcome, RETURNED);
     }
     assert.deepEqual(
       made.map(({ code: loaded, runs }) => [loaded?.version, runs]),
@@ -100,7 +102,7 @@ describe('the pool', () => {
 
   it('gives two calls at once an instance each, and keeps one of them', async () => {
     const { pool, made, untilBusy, busy } = open();
-    const runs = [pool.run(code('a'), INPUT, 1_000), pool.run(code('a'), INPUT, 1_000)];
+    const runs = [pool.run(code('a'), INPUT, BOUNDS), pool.run(code('a'), INPUT, BOUNDS)];
     await untilBusy(2);
     for (const instance of busy()) instance.finish();
     await Promise.all(runs);
@@ -112,7 +114,7 @@ describe('the pool', () => {
     const { pool, busy, untilBusy } = open({ instancesMax: 3 });
     const order: string[] = [];
     const run = (tenantId: string) =>
-      pool.run(code(tenantId), INPUT, 1_000).then(() => {
+      pool.run(code(tenantId), INPUT, BOUNDS).then(() => {
         order.push(tenantId);
       });
     const first = [run('a'), run('a'), run('a'), run('a'), run('b'), run('b')];
@@ -134,11 +136,11 @@ describe('the pool', () => {
 
   it('ends an instance that waits for calls when another tenant needs its place', async () => {
     const { pool, made, busy, untilBusy } = open({ instancesMax: 1 });
-    const first = pool.run(code('a'), INPUT, 1_000);
+    const first = pool.run(code('a'), INPUT, BOUNDS);
     await untilBusy(1);
     busy()[0]?.finish();
     await first;
-    const second = pool.run(code('b'), INPUT, 1_000);
+    const second = pool.run(code('b'), INPUT, BOUNDS);
     await untilBusy(1);
     assert.deepEqual(
       made.map(({ isUsable, code: loaded }) => [loaded?.tenantId, isUsable]),
@@ -153,26 +155,26 @@ describe('the pool', () => {
 
   it('uses no instance again whose run was ended by force', async () => {
     const { pool, made, busy, untilBusy } = open({ instancesPerTenantMax: 1 });
-    const first = pool.run(code('a'), INPUT, 1_000);
-    const second = pool.run(code('a'), INPUT, 1_000);
+    const first = pool.run(code('a'), INPUT, BOUNDS);
+    const second = pool.run(code('a'), INPUT, BOUNDS);
     await untilBusy(1);
     busy()[0]?.finish({ outcome: 'timeout' });
-    assert.deepEqual(await first, { outcome: 'timeout' });
+    assert.deepEqual((await first).outcome, { outcome: 'timeout' });
     await untilBusy(1);
     assert.equal(made.length, 2);
     busy()[0]?.finish();
-    assert.deepEqual(await second, RETURNED);
+    assert.deepEqual(await second, { outcome: RETURNED, isCold: true });
   });
 
   it('refuses a call that waited too long, and all of them when it closes', async () => {
     const { pool, untilBusy } = open({ instancesMax: 1, waitMs: 1 });
-    const running = pool.run(code('a'), INPUT, 1_000);
+    const running = pool.run(code('a'), INPUT, BOUNDS);
     await untilBusy(1);
-    await assert.rejects(pool.run(code('a'), INPUT, 1_000), PoolFullError);
+    await assert.rejects(pool.run(code('a'), INPUT, BOUNDS), PoolFullError);
     const { pool: other, untilBusy: untilOther } = open({ instancesMax: 1 });
-    void other.run(code('a'), INPUT, 1_000);
+    void other.run(code('a'), INPUT, BOUNDS);
     await untilOther(1);
-    const waiting = assert.rejects(other.run(code('b'), INPUT, 1_000), PoolFullError);
+    const waiting = assert.rejects(other.run(code('b'), INPUT, BOUNDS), PoolFullError);
     await other.close();
     await waiting;
     void running;
@@ -189,17 +191,17 @@ describe('the pool', () => {
       },
       onFault: (error) => faults.push(error),
     });
-    await assert.rejects(pool.run(code('a'), INPUT, 1_000), StartError);
+    await assert.rejects(pool.run(code('a'), INPUT, BOUNDS), StartError);
     assert.equal(faults.length, 1);
     isBroken = false;
-    assert.deepEqual(await pool.run(code('a'), INPUT, 1_000), RETURNED);
+    assert.deepEqual((await pool.run(code('a'), INPUT, BOUNDS)).outcome, RETURNED);
   });
 
   it('starts instances ahead, uses them, and starts others', async () => {
     const { pool, made, busy, untilBusy } = open({ blanks: 2 });
     pool.fill();
     await eventually('two are ready', () => pool.figures().blanks === 2);
-    const run = pool.run(code('a'), INPUT, 1_000);
+    const run = pool.run(code('a'), INPUT, BOUNDS);
     await untilBusy(1);
     await eventually('two are ready again', () => pool.figures().blanks === 2);
     assert.equal(made.length, 3);

@@ -1,5 +1,6 @@
 import type { Clock } from '../../kernel/clock.js';
-import type { CodeVersion, RunInput, RunOutcome } from '../run.js';
+import type { PreparedRun } from '../engine/prepared-run.js';
+import type { CodeVersion, Run, RunBounds, RunOutcome } from '../run.js';
 import { watchRun } from './demotion.js';
 import type { Waiter } from './waiting.js';
 import { Waiting } from './waiting.js';
@@ -9,7 +10,7 @@ export interface PooledInstance {
   readonly enginePid: number;
   readonly isUsable: boolean;
   readonly ended: Promise<void>;
-  run(input: RunInput, deadlineMs: number): Promise<RunOutcome>;
+  run(prepared: PreparedRun, bounds: RunBounds): Promise<RunOutcome>;
   kill(): void;
 }
 
@@ -81,14 +82,15 @@ export class Pool<I extends PooledInstance> {
     this.#sweep.unref();
   }
 
-  async run(code: CodeVersion, input: RunInput, deadlineMs: number): Promise<RunOutcome> {
+  async run(code: CodeVersion, prepared: PreparedRun, bounds: RunBounds): Promise<Run> {
     const used = await this.#acquire(code);
     const stopWatching = watchRun(used.instance.enginePid);
+    const isCold = used.calls === 0;
     used.calls += 1;
-    const outcome = await used.instance.run(input, deadlineMs);
+    const outcome = await used.instance.run(prepared, bounds);
     const isDemoted = stopWatching();
-    this.#release(used, isDemoted && process.getuid?.() !== 0);
-    return outcome;
+    this.#release(used, bounds.isOnce === true || (isDemoted && process.getuid?.() !== 0));
+    return { outcome, isCold };
   }
 
   /** Starts as many instances ahead as are wanted. */
@@ -107,15 +109,6 @@ export class Pool<I extends PooledInstance> {
         .finally(() => {
           this.#blanksStarting -= 1;
         });
-    }
-  }
-
-  /** Instances of former versions of this code end as soon as they have nothing to do. */
-  forget(tenantId: string, isOutdated: (key: string) => boolean): void {
-    for (const each of this.#assigned) {
-      if (each.tenantId !== tenantId || !isOutdated(each.key)) continue;
-      if (this.#warm.get(each.key) === each) this.#warm.delete(each.key);
-      if (!each.isBusy) each.instance.kill();
     }
   }
 

@@ -49,6 +49,29 @@ export function readReactorPatch(body: unknown): ReactorPatch {
   return patch;
 }
 
+/** What a trial run gets; what is left out is the Reactor's own. */
+export interface TrialInput {
+  readonly code: string | undefined;
+  readonly configuration: Configuration | undefined;
+  readonly args: Json;
+}
+
+/** Without a Reactor there is no code but what is sent. */
+export function readTrial(body: unknown, hasReactor: boolean): TrialInput {
+  const { given, faults } = objectOf(body);
+  if (!hasReactor && !isGiven(given.code)) addFault(faults, 'code', 'is required');
+  const { code, configuration } = readFields(
+    { code: given.code ?? null, configuration: given.configuration ?? null },
+    faults,
+  );
+  if (faults.count > 0) throw validationFailed(faults.errors);
+  return {
+    code,
+    configuration: isGiven(given.configuration) ? merged({}, configuration) : undefined,
+    args: given.args ?? {},
+  };
+}
+
 /** What a Reactor says after a change; 400 if that is more than one may say. */
 export function applyReactorPatch(before: ReactorDefinition, patch: ReactorPatch): ReactorDefinition {
   const after = {

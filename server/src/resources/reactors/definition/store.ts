@@ -20,7 +20,7 @@ export interface ReactorStory {
   readonly version?: number;
 }
 
-export interface ReactorsOptions extends ChangesOptions {
+export interface StoreOptions extends ChangesOptions {
   readonly keyring: KeyStore['keyring'];
   readonly onReactorAltered: (story: ReactorStory) => void;
 }
@@ -37,7 +37,7 @@ export interface ReactorStore {
   change<T>(tenantId: string, id: string, work: (tx: TenantTx) => Promise<T | AppError>): Promise<T>;
 }
 
-export function createReactorStore(options: ReactorsOptions): ReactorStore {
+export function createReactorStore(options: StoreOptions): ReactorStore {
   const { database, keyring, onReactorAltered } = options;
   // Members of one batch share a transaction, where a row lock keeps nobody out.
   const inTurn = createKeyedLock();

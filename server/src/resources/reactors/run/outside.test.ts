@@ -8,6 +8,7 @@ import { findEngine } from '@strongroom/engine/paths.js';
 import { systemClock } from '../../../kernel/clock.js';
 import type { Way } from '../../../outbound/outbound-fixture.js';
 import { TENANT, wayOut } from '../../../outbound/outbound-fixture.js';
+import { PLAIN_INPUT, plainCode } from '../../../sandbox/run-fixture.js';
 import type { Sandbox } from '../../../sandbox/sandbox.js';
 import { openSandbox } from '../../../sandbox/sandbox.js';
 import { answerFromOutside } from './outside.js';
@@ -53,7 +54,7 @@ describe('requests of code', { skip: findEngine() ? false : 'the engine does not
     });
     sandbox = await openSandbox({
       ...{ instancesMax: 8, instancesPerTenantMax: 8, blanks: 0, aliases: {}, clientNames: [], clock: systemClock },
-      answer: ({ tenantId }, request, signal) => answerFromOutside(way, tenantId, request, signal),
+      answer: ({ code }, request, signal) => answerFromOutside(way, code.tenantId, request, signal),
       onFault: (error) => assert.fail(String(error)),
     });
   });
@@ -66,9 +67,7 @@ describe('requests of code', { skip: findEngine() ? false : 'the engine does not
   /** What code returns that runs these lines. */
   async function returns(lines: string): Promise<unknown> {
     const code = `module.exports = async () => { try { ${lines} } catch (error) { return 'failed: ' + error.message } };`;
-    const version = { tenantId: TENANT, ownerId: lines, version: '1', code, applicationId: undefined };
-    const input = { args: null, configuration: {}, requestId: 'r', attempt: 1, keepsConsole: false };
-    const outcome = await sandbox.run(version, input, 60_000);
+    const { outcome } = await sandbox.run(plainCode(code, TENANT), PLAIN_INPUT, { deadlineMs: 60_000 });
     return outcome.outcome === 'returned' ? outcome.value : outcome;
   }
 

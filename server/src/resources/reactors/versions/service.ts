@@ -3,7 +3,7 @@ import { AppError } from '../../../kernel/errors.js';
 import { beforeWriting } from '../../../storage/unwritten.js';
 import { isUsable, reactorBodyOf, versionBodyOf } from '../definition/body.js';
 import { applicationOf, concludeReactor, holdReactor, writeDefinition } from '../definition/change.js';
-import type { ReactorStore, ReactorsOptions } from '../definition/store.js';
+import type { ReactorStore, StoreOptions } from '../definition/store.js';
 import { noSuchReactor, reactorIdOf } from '../definition/store.js';
 import { REACTOR_EVENTS } from '../events.js';
 import { findReactor } from '../queries.js';
@@ -24,7 +24,7 @@ export interface VersionCalls {
 
 const VERSION_PATTERN = /^[1-9]\d{0,8}$/;
 
-export function createVersionCalls({ database }: ReactorsOptions, store: ReactorStore): VersionCalls {
+export function createVersionCalls({ database }: StoreOptions, store: ReactorStore): VersionCalls {
   return {
     async list(tenantId, given) {
       const id = reactorIdOf(given);

@@ -1,0 +1,38 @@
+/**
+ * Headers that somebody else chose, for an answer that comes from our origin: nothing in them may act there. What belongs to
+ * the connection, to the whole origin or to other origins stays away, and a browser that shows the answer takes it for that of
+ * a stranger.
+ */
+const LEFT_OUT = new Set([
+  ...['connection', 'keep-alive', 'te', 'trailer', 'transfer-encoding', 'upgrade', 'http2-settings'],
+  ...['content-length', 'content-encoding', 'date', 'server'],
+  ...['set-cookie', 'set-cookie2', 'clear-site-data', 'service-worker-allowed', 'strict-transport-security', 'alt-svc'],
+  ...['content-security-policy', 'content-security-policy-report-only', 'x-content-type-options', 'www-authenticate'],
+  ...['nel', 'report-to', 'reporting-endpoints', 'origin-agent-cluster', 'public-key-pins', 'refresh', 'link'],
+  ...['timing-allow-origin', 'sourcemap', 'x-sourcemap', 'x-dns-prefetch-control', 'speculation-rules'],
+]);
+const LEFT_OUT_STARTS = ['access-control-', 'proxy-', 'cross-origin-', 'ratelimit'];
+const NAME = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]{1,200}$/;
+/** One character for each byte, and no control character but the tab. */
+const VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
+const BYTES_MAX = 16 * 1024;
+
+/** As a flat list of names and values. Left out is what may not pass, and undefined what no header can be. */
+export function passedHeaders(
+  pairs: readonly (readonly [string, string])[],
+  ownPrefixes: readonly string[],
+): string[] | undefined {
+  const passed = ['Content-Security-Policy', 'sandbox'];
+  let bytes = 0;
+  for (const [name, value] of pairs) {
+    bytes += name.length + value.length;
+    if (!NAME.test(name) || !VALUE.test(value) || bytes > BYTES_MAX) return undefined;
+    if (mayPass(name.toLowerCase(), ownPrefixes)) passed.push(name, value);
+  }
+  return passed;
+}
+
+function mayPass(name: string, ownPrefixes: readonly string[]): boolean {
+  const isOurs = ownPrefixes.some((prefix) => name.startsWith(`${prefix.toLowerCase()}-`));
+  return !isOurs && !LEFT_OUT.has(name) && !LEFT_OUT_STARTS.some((start) => name.startsWith(start));
+}

@@ -1,0 +1,167 @@
+import { authorize } from '../../../access/authorize.js';
+import type { KnownPrincipals } from '../../../access/known-principals.js';
+import type { AuditContext, Shown } from '../../../audit/entry.js';
+import { record } from '../../../audit/record.js';
+import type { Clock } from '../../../kernel/clock.js';
+import { AppError } from '../../../kernel/errors.js';
+import type { Json } from '../../../kernel/json.js';
+import { isJsonObject } from '../../../kernel/json-object.js';
+import type { Run } from '../../../sandbox/run.js';
+import type { Database } from '../../../storage/database.js';
+import type { TenantTx } from '../../../storage/scope.js';
+import type { Vault } from '../../../vault/index.js';
+import { readTokenizePlan } from '../../tokens/index.js';
+import type { ReactorStore } from '../definition/store.js';
+import { REACTOR_EVENTS } from '../events.js';
+import { failureOf, runtimeError } from './failure.js';
+import type { Caller, Conclude, Invocation, InvocationResult, Invoke, ReactAnswer } from './invocation.js';
+import { openReactor } from './open-reactor.js';
+import type { RunCode } from './run-code.js';
+
+export interface InvokeOptions {
+  readonly database: Database;
+  readonly vault: Vault;
+  readonly principals: KnownPrincipals;
+  readonly runCode: RunCode;
+  readonly tokensPerRequestMax: number;
+  /** Of the headers that are ours. */
+  readonly headerPrefixes: readonly string[];
+  readonly clock: Clock;
+  /** Told of every run, for figures. */
+  readonly onInvoked: (invoked: Invoked) => void;
+}
+
+/** A run as figures count it. */
+export interface Invoked {
+  readonly tenantId: string;
+  readonly reactorId: string;
+  readonly durationMs: number;
+  readonly isCold: boolean;
+  readonly failure: AppError | undefined;
+}
+
+/** An invocation under way. */
+interface Underway {
+  readonly options: InvokeOptions;
+  readonly invocation: Invocation;
+  readonly version: number;
+  readonly application: Caller | undefined;
+  readonly conclude: Conclude | undefined;
+}
+
+export function createInvoke(options: InvokeOptions, store: ReactorStore): Invoke {
+  const { clock, database, vault, principals, runCode, onInvoked } = options;
+  return async (invocation, conclude) => {
+    const { principal, auditContext, reactorId, requestId, attempt, deadlineMs, signal } = invocation;
+    const { tenantId } = principal;
+    runCode.check();
+    const { row, content } = await openReactor(database, store, tenantId, reactorId);
+    const { applicationId } = content;
+    const application = applicationId === null ? undefined : await principals.application(tenantId, applicationId);
+    const args = await vault.use(principal, auditContext, { args: invocation.args }, 'reactor');
+    const startedMs = clock.monotonicMs();
+    const underway = { options, invocation, version: row.version, application, conclude };
+    const run = await runCode
+      .run(
+        {
+          tenantId,
+          ownerId: reactorId,
+          version: `${row.version} ${application?.applicationId ?? ''}`,
+          code: content.code,
+          applicationId: application?.applicationId,
+        },
+        {
+          args: isJsonObject(args) ? args.args : null,
+          configuration: content.configuration,
+          requestId,
+          attempt,
+          keepsConsole: false,
+          origin: auditContext,
+        },
+        { deadlineMs, signal },
+      )
+      .catch((error: unknown) => refused(underway, error));
+    const result = await conclusionOf(underway, run);
+    const durationMs = clock.monotonicMs() - startedMs;
+    onInvoked({ tenantId, reactorId, durationMs, isCold: run.isCold, failure: result.failure });
+    return result;
+  };
+}
+
+/** Values were handed over already, so the log says what became of them. */
+async function refused(underway: Underway, error: unknown): Promise<never> {
+  const { options, invocation } = underway;
+  const failure = error instanceof AppError ? error : runtimeError('');
+  const alone = { ...underway, conclude: undefined };
+  await options.database.write(invocation.principal.tenantId, (tx) => concluded(alone, tx, { failure }));
+  throw error;
+}
+
+async function conclusionOf(underway: Underway, { outcome }: Run): Promise<InvocationResult> {
+  const { options, invocation } = underway;
+  if (outcome.outcome !== 'returned') {
+    return concludeFailure(underway, failureOf(outcome, invocation.deadlineMs, options.headerPrefixes));
+  }
+  const returned = (outcome.value ?? {}) as Json; // It came out of a parser.
+  if (!isJsonObject(returned)) {
+    return concludeFailure(underway, runtimeError('The function must return an object with raw, tokenize or both.'));
+  }
+  const { raw, tokenize } = returned;
+  if ((tokenize ?? null) === null) return concludeAnswer(underway, raw === undefined ? {} : { raw });
+  try {
+    return await tokenized(underway, raw, tokenize as Json);
+  } catch (error) {
+    if (!(error instanceof AppError) || error.status >= 500) throw error;
+    return concludeFailure(underway, error);
+  }
+}
+
+/** Tokens, log entry and whatever hangs on them are one transaction. */
+async function tokenized(underway: Underway, raw: Json | undefined, tokenize: Json): Promise<InvocationResult> {
+  const { options, invocation } = underway;
+  const acting = underway.application ?? invocation.principal;
+  authorize(acting, { permission: 'token:create', admits: ['application', 'session'] });
+  const atMs = options.clock.nowMs();
+  const plan = readTokenizePlan(tokenize, { path: 'tokenize', nowMs: atMs }, options.tokensPerRequestMax);
+  const answerWith = (tokens: Json): ReactAnswer => ({ tokens, ...(raw !== undefined && { raw }) });
+  const auditContext: AuditContext = {
+    ...invocation.auditContext,
+    actor: acting.actor,
+    atMs,
+    // The vault calls it with the very value it resolves with, which is JSON.
+    keepAnswer: (tx, tokens, shown) => concluded(underway, tx, { answer: answerWith(tokens as Json) }, shown),
+  };
+  return { answer: answerWith(await options.vault.tokenize(acting, auditContext, plan)) };
+}
+
+async function concludeAnswer(underway: Underway, answer: ReactAnswer): Promise<InvocationResult> {
+  return conclude(underway, { answer });
+}
+
+async function concludeFailure(underway: Underway, failure: AppError): Promise<InvocationResult> {
+  return conclude(underway, { failure });
+}
+
+async function conclude(underway: Underway, result: InvocationResult): Promise<InvocationResult> {
+  const { options, invocation } = underway;
+  await options.database.write(invocation.principal.tenantId, (tx) => concluded(underway, tx, result));
+  return result;
+}
+
+async function concluded(
+  { options, invocation, version, conclude: andThen }: Underway,
+  tx: TenantTx,
+  result: InvocationResult,
+  shown: readonly Shown[] = [],
+): Promise<void> {
+  const isDone = result.answer !== undefined;
+  // Not when it was asked for: entries are in the order in which they can be seen.
+  const auditContext = { ...invocation.auditContext, atMs: options.clock.nowMs() };
+  await record(tx, auditContext, {
+    event: isDone ? REACTOR_EVENTS.invoked : REACTOR_EVENTS.failed,
+    entityId: invocation.reactorId,
+    outcome: isDone ? 'success' : 'failure',
+    entityVersion: version,
+  });
+  await andThen?.(tx, result, shown);
+}

@@ -1,0 +1,38 @@
+import type { AuditContext } from '../../../audit/entry.js';
+import { newId } from '../../../kernel/ids.js';
+import type { ReactorStore } from '../definition/store.js';
+import { reactorIdOf } from '../definition/store.js';
+import { readReactBody } from './input.js';
+import type { Caller, ReactAnswer } from './invocation.js';
+import type { InvokeOptions } from './invoke.js';
+import { createInvoke } from './invoke.js';
+import type { TrialAnswer } from './trial.js';
+import { createTryCode } from './trial.js';
+
+type Id = string | undefined;
+
+export interface RunCalls {
+  react(caller: Caller, auditContext: AuditContext, id: Id, body: unknown): Promise<ReactAnswer>;
+  /** Without an id, of code that is nobody's yet. */
+  test(tenantId: string, auditContext: AuditContext, id: Id, body: unknown): Promise<TrialAnswer>;
+}
+
+const DEADLINE_MS = 30_000;
+
+export function createRunCalls(options: InvokeOptions, store: ReactorStore): RunCalls {
+  const invoke = createInvoke(options, store);
+  const tryCode = createTryCode(options, store);
+  return {
+    async react(principal, auditContext, given, body) {
+      const { args } = readReactBody(body);
+      const call = { principal, auditContext, reactorId: reactorIdOf(given), args, requestId: newId(), attempt: 1 };
+      const result = await invoke({ ...call, deadlineMs: DEADLINE_MS }, async (tx, { answer }, shown) => {
+        if (answer) await auditContext.keepAnswer?.(tx, answer, shown);
+      });
+      if (result.failure) throw result.failure;
+      return result.answer;
+    },
+    test: (tenantId, auditContext, id, body) =>
+      tryCode(tenantId, auditContext, id === undefined ? undefined : reactorIdOf(id), body),
+  };
+}

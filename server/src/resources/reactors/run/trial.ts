@@ -1,0 +1,116 @@
+import type { AuditContext } from '../../../audit/entry.js';
+import { record } from '../../../audit/record.js';
+import { CustomResponse } from '../../../http/transport/custom-response.js';
+import { AppError, validationFailed } from '../../../kernel/errors.js';
+import { newId } from '../../../kernel/ids.js';
+import type { Json } from '../../../kernel/json.js';
+import { isJsonObject } from '../../../kernel/json-object.js';
+import type { ConsoleLine, RunOutcome } from '../../../sandbox/run.js';
+import { findExpressions } from '../../../vault/index.js';
+import type { OpenedReactor } from '../definition/body.js';
+import type { ReactorContent, ReactorDefinition } from '../definition/content.js';
+import type { TrialInput } from '../definition/input.js';
+import { readTrial } from '../definition/input.js';
+import type { ReactorStore } from '../definition/store.js';
+import { REACTOR_EVENTS } from '../events.js';
+import { failureOf, runtimeError } from './failure.js';
+import type { InvokeOptions } from './invoke.js';
+import { openReactor } from './open-reactor.js';
+
+/** What a trial run did, for whoever writes the code. */
+export interface TrialAnswer {
+  readonly raw?: Json;
+  readonly tokenize?: Json;
+  readonly console: ConsoleLine[];
+  readonly duration_ms: number;
+}
+
+/** Runs code as it stands or as it is given, without tokens, client or rights. Nothing of it is kept. */
+export type TryCode = (
+  tenantId: string,
+  auditContext: AuditContext,
+  reactorId: string | undefined,
+  body: unknown,
+) => Promise<TrialAnswer>;
+
+const DEADLINE_MS = 30_000;
+const NO_ENTITY = '*';
+
+export function createTryCode(options: InvokeOptions, store: ReactorStore): TryCode {
+  const { clock, runCode, database, headerPrefixes } = options;
+  return async (tenantId, auditContext, reactorId, body) => {
+    const given = readTrial(body, reactorId !== undefined);
+    refuseExpressions(given.args);
+    runCode.check();
+    const stored = reactorId === undefined ? undefined : await openReactor(database, store, tenantId, reactorId);
+    const { code, configuration } = definitionOf(given, stored);
+    const startedMs = clock.monotonicMs();
+    const { outcome } = await runCode.run(
+      { tenantId, ownerId: newId(), version: '', code, applicationId: undefined },
+      {
+        ...{ args: given.args, configuration, attempt: 1 },
+        requestId: newId(),
+        keepsConsole: true,
+        origin: auditContext,
+      },
+      { deadlineMs: DEADLINE_MS, isOnce: true },
+    );
+    const durationMs = Math.round(clock.monotonicMs() - startedMs);
+    await database.write(tenantId, (tx) =>
+      record(
+        tx,
+        { ...auditContext, atMs: clock.nowMs() },
+        {
+          event: REACTOR_EVENTS.tested,
+          entityId: reactorId ?? NO_ENTITY,
+          outcome: outcome.outcome === 'returned' ? 'success' : 'failure',
+          entityVersion: given.code === undefined ? stored?.row.version : undefined,
+        },
+      ),
+    );
+    return answerOf(outcome, durationMs, headerPrefixes);
+  };
+}
+
+function definitionOf(
+  given: Pick<TrialInput, 'code' | 'configuration'>,
+  stored: OpenedReactor<ReactorContent> | undefined,
+): Pick<ReactorDefinition, 'code' | 'configuration'> {
+  return {
+    code: given.code ?? stored?.content.code ?? '',
+    configuration: given.configuration ?? stored?.content.configuration ?? {},
+  };
+}
+
+function refuseExpressions(args: Json): void {
+  const [first] = findExpressions({ args });
+  if (first) throw validationFailed({ [first.path]: ['must hold no expression: a test uses no tokens'] });
+}
+
+function answerOf(outcome: RunOutcome, durationMs: number, headerPrefixes: readonly string[]): TrialAnswer {
+  const console = 'console' in outcome ? [...outcome.console] : [];
+  const value = outcome.outcome === 'returned' ? ((outcome.value ?? {}) as Json) : undefined; // It came out of a parser.
+  if (isJsonObject(value)) {
+    const { raw, tokenize } = value;
+    return {
+      ...(raw !== undefined && { raw }),
+      ...(tokenize !== undefined && { tokenize }),
+      console,
+      duration_ms: durationMs,
+    };
+  }
+  const failure =
+    outcome.outcome === 'returned'
+      ? runtimeError('The function must return an object with raw, tokenize or both.')
+      : failureOf(outcome, DEADLINE_MS, headerPrefixes);
+  const { code, message, status, errors } = failure;
+  throw new AppError(code, message, {
+    status,
+    ...(errors && { errors }),
+    members: {
+      console,
+      duration_ms: durationMs,
+      ...(failure instanceof CustomResponse && { response: failure.answer }),
+    },
+  });
+}
