@@ -48,6 +48,7 @@ const LIST_OF_SLICES = 'resources.ts';
 const SLICE_PAIRS: readonly string[] = [
   'application-templates -> applications',
   'reactors -> applications',
+  'reactors -> tokens',
   'sessions -> applications',
   'tenants -> users',
 ];
