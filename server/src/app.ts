@@ -28,6 +28,7 @@ import type { Outbound } from './outbound/outbound.js';
 import { createOutbound } from './outbound/outbound.js';
 import { createRateCounting } from './rate-counting.js';
 import { addGauges, adviceOn, readinessObserver, requestTelemetry } from './request-telemetry.js';
+import type { KeyUses } from './resources/applications/index.js';
 import { createKeyUses, writeKeyUses } from './resources/applications/index.js';
 import { createTenants, tokenSettings } from './resources/tenants/index.js';
 import { tenantApiRoutes } from './resources.js';
@@ -89,11 +90,7 @@ export function createApp(options: AppOptions): App {
   const tenantCode = createTenantCode({ config, clock, log, metrics, outbound, principals });
   const { vault, routes } = createTenantApi({ ...shared, principals, tenantCode }, () => jobs.wake('purge'));
   tenantCode.connect(routes);
-  const keyUses = createKeyUses({
-    clock,
-    write: (uses) => writeKeyUses(database, uses),
-    onFault: (error) => log.main.warn({ err: error }, 'the last use of keys was not written, will try again'),
-  });
+  const keyUses = recordKeyUses(shared);
   const readiness = createReadiness({ ping: () => ping(database), onChange: readinessObserver(log) });
   const rateCounting = createRateCounting({
     config,
@@ -108,7 +105,10 @@ export function createApp(options: AppOptions): App {
     noteUse: keyUses.note,
     routes: [
       ...routes,
-      ...operatorRoutes({ version: VERSION, checkReady: readiness.check }, routes.filter(isJsonRoute)),
+      ...operatorRoutes(
+        { version: VERSION, checkReady: readiness.check, reactors: tenantCode.readiness },
+        routes.filter(isJsonRoute),
+      ),
     ],
   });
   const jobs = startBackground(shared, vault);
@@ -135,6 +135,14 @@ export function createApp(options: AppOptions): App {
       await caches.close();
     },
   };
+}
+
+function recordKeyUses({ clock, core: { database }, log }: Shared): KeyUses {
+  return createKeyUses({
+    clock,
+    write: (uses) => writeKeyUses(database, uses),
+    onFault: (error) => log.main.warn({ err: error }, 'the last use of keys was not written, will try again'),
+  });
 }
 
 /** The vault, and every route on what belongs to tenants. */

@@ -1,5 +1,6 @@
 import type { KnownPrincipals } from './access/known-principals.js';
 import type { Config } from './config.js';
+import type { ReactorsReadiness } from './http/operator-routes.js';
 import type { AnyRoute } from './http/routes/any-route.js';
 import { isJsonRoute } from './http/routes/any-route.js';
 import { createInsideCalls } from './http/routes/inside-calls.js';
@@ -11,6 +12,7 @@ import type { LateSandbox } from './sandbox/late-sandbox.js';
 import { createLateSandbox } from './sandbox/late-sandbox.js';
 import type { AnswerEngine } from './sandbox/run.js';
 import type { SandboxState } from './sandbox/sandbox.js';
+import { describeWall } from './sandbox/sandbox.js';
 import type { Metrics } from './telemetry/metrics.js';
 import type { ProcessLog } from './telemetry/process-log.js';
 
@@ -28,6 +30,14 @@ export interface TenantCode {
   readonly sandbox: LateSandbox;
   /** The calls of the API that code can make come from these routes. Until then it can make none. */
   connect(routes: readonly AnyRoute[]): void;
+  /** For probes. */
+  readiness(): ReactorsReadiness;
+}
+
+function readinessOf(state: SandboxState | undefined): ReactorsReadiness {
+  if (state === undefined) return { status: 'starting' };
+  if (!state.isAvailable) return { status: 'unavailable', reason: state.reason };
+  return { status: 'available', wall: describeWall(state) };
 }
 
 const CLIENT_NAME = 'client';
@@ -51,6 +61,7 @@ export function createTenantCode(options: TenantCodeOptions): TenantCode {
   addSandboxGauges(metrics, sandbox);
   return {
     sandbox,
+    readiness: () => readinessOf(sandbox.state()),
     connect(routes) {
       const callInside = createInsideCalls(routes.filter(isJsonRoute).filter(isForCode), {
         onFault: (error, traceId) => log.main.error({ err: error, traceId }, 'a call of tenant code failed'),
@@ -66,8 +77,7 @@ function isForCode({ permission }: RouteRecord): boolean {
 }
 
 function tellOfWall({ main }: ProcessLog, state: SandboxState): void {
-  if (state.isAvailable)
-    main.info({ wall: state.mode, landlock: state.landlock }, 'code of tenants runs behind a wall');
+  if (state.isAvailable) main.info({ wall: describeWall(state) }, 'code of tenants runs behind a wall');
   else main.warn({ reason: state.reason }, 'no code of tenants runs here: Reactors answer 503, everything else works');
 }
 
