@@ -32,6 +32,7 @@ import type { KeyUses } from './resources/applications/index.js';
 import { createKeyUses, writeKeyUses } from './resources/applications/index.js';
 import { createTenants, tokenSettings } from './resources/tenants/index.js';
 import { tenantApiRoutes } from './resources.js';
+import type { LateSandbox, LateSandboxOptions } from './sandbox/late-sandbox.js';
 import type { SandboxState } from './sandbox/sandbox.js';
 import type { SecurityLog } from './security-log.js';
 import { createSecurityLog } from './security-log.js';
@@ -54,6 +55,8 @@ export interface AppOptions {
   readonly worker?: JobSlot & { readonly askKeeper: AskToCount };
   /** What time it is for background work; by the clocks of process and database unless told. */
   readonly upkeepTime?: (databaseMs: number) => number;
+  /** In place of the wall, to measure what it takes. */
+  readonly createSandbox?: (options: LateSandboxOptions) => LateSandbox;
 }
 
 export interface App {
@@ -87,7 +90,7 @@ export function createApp(options: AppOptions): App {
   const shared: Shared = { ...options, caches, largeWork, security: createSecurityLog(log) };
   const principals = createKnownPrincipals(accessParts(shared));
   const outbound = openOutbound(shared);
-  const tenantCode = createTenantCode({ config, clock, log, metrics, outbound, principals });
+  const tenantCode = createTenantCode({ ...options, outbound, principals });
   const { vault, routes } = createTenantApi({ ...shared, principals, tenantCode }, () => jobs.wake('purge'));
   tenantCode.connect(routes);
   const keyUses = recordKeyUses(shared);

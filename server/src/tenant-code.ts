@@ -8,7 +8,7 @@ import type { RouteRecord } from './http/routes/route.js';
 import type { Clock } from './kernel/clock.js';
 import type { Outbound } from './outbound/outbound.js';
 import { createAnswerCode } from './resources/reactors/index.js';
-import type { LateSandbox } from './sandbox/late-sandbox.js';
+import type { LateSandbox, LateSandboxOptions } from './sandbox/late-sandbox.js';
 import { createLateSandbox } from './sandbox/late-sandbox.js';
 import type { AnswerEngine } from './sandbox/run.js';
 import type { SandboxState } from './sandbox/sandbox.js';
@@ -23,6 +23,7 @@ export interface TenantCodeOptions {
   readonly metrics: Metrics;
   readonly outbound: Outbound;
   readonly principals: KnownPrincipals;
+  readonly createSandbox?: (options: LateSandboxOptions) => LateSandbox;
 }
 
 /** Where code of tenants runs, and what it reaches. */
@@ -46,7 +47,8 @@ export function createTenantCode(options: TenantCodeOptions): TenantCode {
   const { config, clock, log, metrics, outbound, principals } = options;
   let answer: AnswerEngine = () => Promise.reject(new Error('nothing answers yet'));
   const [, ...furtherPrefixes] = config.headerPrefixes;
-  const sandbox = createLateSandbox({
+  const { createSandbox = createLateSandbox } = options;
+  const sandbox = createSandbox({
     isOff: config.reactors === 'off',
     instancesMax: config.reactorInstancesMax,
     instancesPerTenantMax: config.reactorInstancesPerTenantMax,
