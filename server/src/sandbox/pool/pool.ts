@@ -23,8 +23,10 @@ export interface PoolOptions<I extends PooledInstance> {
   readonly instancesPerTenantMax: number;
   /** Instances without code, started ahead. */
   readonly blanks: number;
-  /** How long a call waits for an instance. */
+  /** How long a call waits for an instance, and how many do, of all tenants and of one: each keeps a request waiting. */
   readonly waitMs: number;
+  readonly waitingMax: number;
+  readonly waitingPerTenantMax: number;
   /** How long one without a call is kept, and how many calls it serves. */
   readonly idleMs: number;
   readonly callsMax: number;
@@ -160,6 +162,10 @@ export class Pool<I extends PooledInstance> {
 
   #wait(tenantId: string, key: string): Promise<Grant<I>> {
     if (this.#isClosed) return Promise.reject(new PoolFullError('the service is stopping'));
+    const { waitingMax, waitingPerTenantMax } = this.#options;
+    if (this.#waiting.size >= waitingMax || this.#waiting.countOf(tenantId) >= waitingPerTenantMax) {
+      return Promise.reject(new PoolFullError('too many calls wait'));
+    }
     return new Promise((resolve, reject) => {
       const timer = setTimeout(() => {
         this.#waiting.remove(waiter);
