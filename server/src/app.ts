@@ -34,6 +34,7 @@ import type { ReactorFigures } from './resources/reactors/index.js';
 import { createReactorFigures, writeReactorFigures } from './resources/reactors/index.js';
 import { createTenants, tokenSettings } from './resources/tenants/index.js';
 import { tenantApiRoutes } from './resources.js';
+import type { LateSandbox, LateSandboxOptions } from './sandbox/late-sandbox.js';
 import type { SandboxState } from './sandbox/sandbox.js';
 import type { SecurityLog } from './security-log.js';
 import { createSecurityLog } from './security-log.js';
@@ -56,6 +57,8 @@ export interface AppOptions {
   readonly worker?: JobSlot & { readonly askKeeper: AskToCount };
   /** What time it is for background work; by the clocks of process and database unless told. */
   readonly upkeepTime?: (databaseMs: number) => number;
+  /** In place of the wall, to measure what it takes. */
+  readonly createSandbox?: (options: LateSandboxOptions) => LateSandbox;
 }
 
 export interface App {
@@ -90,7 +93,7 @@ export function createApp(options: AppOptions): App {
   const shared: Shared = { ...options, caches, largeWork, security: createSecurityLog(log) };
   const principals = createKnownPrincipals(accessParts(shared));
   const outbound = openOutbound(shared);
-  const tenantCode = createTenantCode({ config, clock, log, metrics, outbound, principals });
+  const tenantCode = createTenantCode({ ...options, outbound, principals });
   const { keyUses, reactorFigures } = createWrittenBehind(shared);
   const parts = { ...shared, principals, tenantCode, reactorFigures };
   const { vault, routes } = createTenantApi(parts, () => jobs.wake('purge'));
@@ -109,7 +112,10 @@ export function createApp(options: AppOptions): App {
     noteUse: keyUses.note,
     routes: [
       ...routes,
-      ...operatorRoutes({ version: VERSION, checkReady: readiness.check }, routes.filter(isJsonRoute)),
+      ...operatorRoutes(
+        { version: VERSION, checkReady: readiness.check, reactors: tenantCode.readiness },
+        routes.filter(isJsonRoute),
+      ),
     ],
   });
   const jobs = startBackground(shared, vault);

@@ -66,7 +66,13 @@ describe('the API document', () => {
     app = await startTestApp();
     const refuse = () => Promise.reject(new Error('nothing is called here'));
     const tenantRoutes = idleRoutes(app);
-    routes = [...tenantRoutes, ...operatorRoutes({ version: VERSION, checkReady: refuse }, tenantRoutes)];
+    routes = [
+      ...tenantRoutes,
+      ...operatorRoutes(
+        { version: VERSION, reactors: () => ({ status: 'starting' }), checkReady: refuse },
+        tenantRoutes,
+      ),
+    ];
     const answer = await app.call('GET', '/openapi.json');
     assert.equal(answer.status, 200);
     assert.match(answer.headers.get('content-type') ?? '', /^application\/json\b/);

@@ -32,6 +32,24 @@ const SINGLE: readonly TriedRoute[] = [
   { method: 'GET', path: '/reactors/:id/versions', needs: 'reactor:read', status: 200, params },
   { method: 'GET', path: '/reactors/:id/metrics', needs: 'reactor:read', status: 200, params },
   { method: 'POST', path: '/reactors/:id/versions/:version/restore', needs: 'reactor:update', status: 200, params },
+  {
+    method: 'POST',
+    path: '/reactors/:id/react',
+    needs: 'token:use',
+    status: 200,
+    params,
+    body: () => ({}),
+    leavesTarget: true,
+  },
+  {
+    method: 'POST',
+    path: '/reactors/:id/test',
+    needs: 'reactor:update',
+    status: 200,
+    params,
+    body: () => ({}),
+    leavesTarget: true,
+  },
   { method: 'DELETE', path: '/reactors/:id', needs: 'reactor:delete', status: 204, params },
 ];
 
@@ -39,6 +57,7 @@ export const trial: SliceTrial = {
   routes: [
     { method: 'GET', path: '/reactors', needs: 'reactor:read', status: 200 },
     { method: 'POST', path: '/reactors', needs: 'reactor:create', status: 201, body },
+    { method: 'POST', path: '/reactors/test', needs: 'reactor:update', status: 200, body },
     ...SINGLE,
   ],
   successes: {
@@ -46,6 +65,11 @@ export const trial: SliceTrial = {
     'PUT /reactors/:id': on('', { ...MADE, name: 'B' }),
     'PATCH /reactors/:id': on('', { name: 'B' }),
     'POST /reactors/:id/callback-secret': on('/callback-secret'),
+    'POST /reactors/:id/react': async (app, tenant) => ({
+      path: `/reactors/${await madeReactor(app, tenant)}/react`,
+      body: {},
+      key: await app.makeKey(tenant.id, 'private', ['token:use']),
+    }),
     'POST /reactors/:id/versions/:version/restore': on('/versions/1/restore'),
   },
   makeTargets: async (app, tenant) => ({ reactorId: await madeReactor(app, tenant) }),
@@ -87,9 +111,18 @@ export const trial: SliceTrial = {
       { as: 'management', method: 'PATCH', path: one, body: taken },
       { as: 'management', method: 'POST', path: `${one}/callback-secret` },
       { as: 'management', method: 'POST', path: `${one}/versions/1/restore` },
+      { as: 'private', method: 'POST', path: `${one}/react`, body: {} },
+      { as: 'management', method: 'POST', path: `${one}/test`, body: {} },
+      {
+        as: 'management',
+        method: 'POST',
+        path: '/reactors/test',
+        body: { code: 'module.exports = () => ({})', args: {} },
+      },
       { as: 'management', method: 'DELETE', path: one },
     ];
   },
+  tellsNothing: ['POST /reactors/test'],
   widened: [
     ...['list_reactors', 'list_reactors_by_name', 'count_reactors', 'count_reactors_by_name'],
     ...['find_reactor_id', 'list_reactor_figures'],
