@@ -78,7 +78,7 @@ export const trial: SliceTrial = {
     const code = `code-${label}`;
     const reactorId = await madeReactor(app, tenant, { ...MADE, code, configuration: { LABEL: `setting-${label}` } });
     await app.db.owner.query(
-      `INSERT INTO reactor_figures (tenant_id, reactor_id, day, figure, count) VALUES ($1, $2, CURRENT_DATE, 'calls', $3)`,
+      `INSERT INTO reactor_figures (tenant_id, reactor_id, day, figure, count) VALUES ($1, $2, CURRENT_DATE - 7, 'calls', $3)`,
       [tenant.id, reactorId, label?.length],
     );
     return { reactorId, reactorCode: code };
