@@ -106,6 +106,7 @@ export const reactors: Resource = {
     endpoint(['POST', '/reactors/{id}/callback-secret'], 'reactor:update', 200, ONE),
     endpoint(['GET', '/reactors/{id}/versions'], 'reactor:read', 200, ONE),
     endpoint(['POST', '/reactors/{id}/versions/{version}/restore'], 'reactor:update', 200, ONE),
+    endpoint(['GET', '/reactors/{id}/metrics'], 'reactor:read', 200, ONE),
   ],
   suite,
   make: async ({ call, keys }) => (await post<Reactor>(call, keys.management, '/reactors', MADE)).id,

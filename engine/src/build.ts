@@ -18,7 +18,7 @@ import type { Arch } from './launcher.js';
 import { launcherImage } from './launcher.js';
 import type { PackageSource } from './packages.js';
 import { PACKAGE_SOURCES } from './packages.js';
-import { BUILT, CONFIGURATION, engineProgram, launcherPath } from './paths.js';
+import { BUILT, configurationName, engineProgram, launcherPath } from './paths.js';
 
 /** The step of `npm run build` behind the compiler: everything the sandbox is started from, made again only when it changed. */
 
@@ -40,16 +40,19 @@ async function make(program: string): Promise<void> {
   await bundle('tenant-main.js', work, { format: 'esm', external: MODULES_OF_TENANT });
   await bundle('tenant-require.js', work, { format: 'cjs' });
   for (const source of PACKAGE_SOURCES) await bundlePackage(source, work);
-  const names = PACKAGE_SOURCES.map(({ name }) => name);
-  writeFileSync(join(work, 'config.capnp'), configurationText(names));
-  const configuration = execFileSync(program, ['compile', '--config-only', join(work, 'config.capnp')], {
-    maxBuffer: 64 * 1024 * 1024,
-  });
   mkdirSync(join(BUILT, 'engine'));
-  writeFileSync(join(BUILT, 'engine', CONFIGURATION), configuration);
+  for (const isJitless of [false, true]) compile(program, work, isJitless);
   for (const arch of ARCHES) writeProgram(launcherPath(arch), launcherImage(arch));
   rmSync(work, { recursive: true });
   writeFileSync(STAMP, fingerprint());
+}
+
+function compile(program: string, work: string, isJitless: boolean): void {
+  const names = PACKAGE_SOURCES.map(({ name }) => name);
+  const source = join(work, 'config.capnp');
+  writeFileSync(source, configurationText(names, isJitless));
+  const configuration = execFileSync(program, ['compile', '--config-only', source], { maxBuffer: 64 * 1024 * 1024 });
+  writeFileSync(join(BUILT, 'engine', configurationName(isJitless)), configuration);
 }
 
 /** A program that runs cannot be written over, but it can be replaced. */

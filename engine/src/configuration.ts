@@ -4,12 +4,14 @@ const STACK_KB = 900;
 
 /**
  * The engine's configuration, in its own language. The loader has the way in, the texts for tenant code and the tool that starts
- * it in an isolate of its own; nothing has the network, not even by name.
+ * it in an isolate of its own; nothing has the network, not even by name. Without the just-in-time compiler code is
+ * interpreted, and there is no WebAssembly.
  */
-export function configurationText(packages: readonly string[]): string {
+export function configurationText(packages: readonly string[], isJitless: boolean): string {
   const texts = packages.map((name) => `(name = "text/${name}", text = embed "${name}.cjs")`);
   const list = packages.map((name, at) => `import t${at} from "text/${name}";`).join('');
   const members = packages.map((name, at) => `${JSON.stringify(name)}:t${at}`).join(',');
+  const flags = [`--max-old-space-size=${HEAP_MB}`, `--stack-size=${STACK_KB}`, ...(isJitless ? ['--jitless'] : [])];
   const modules = [
     '(name = "loader.js", esModule = embed "loader.js")',
     `(name = "package-texts", esModule = ${JSON.stringify(`${list}export default {${members}};`)})`,
@@ -36,7 +38,7 @@ const config :Workerd.Config = (
     (name = "internet", network = (allow = []))
   ],
   sockets = [(name = "http", address = "unix:/nowhere", http = (), service = "loader")],
-  v8Flags = ["--max-old-space-size=${HEAP_MB}", "--stack-size=${STACK_KB}"]
+  v8Flags = ${JSON.stringify(flags)}
 );
 `;
 }

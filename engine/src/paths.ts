@@ -10,17 +10,21 @@ export interface BuiltEngine {
   readonly arch: Arch;
   /** The engine's program. */
   readonly program: string;
-  /** Holds the engine's configuration, and nothing else. */
+  /** Holds the engine's two configurations, and nothing else. */
   readonly folder: string;
   readonly launcher: string;
 }
 
 export const BUILT = fileURLToPath(new URL('../dist/built', import.meta.url));
-export const CONFIGURATION = 'config.bin';
 const PACKAGES: Readonly<Record<Arch, string>> = {
   x64: '@cloudflare/workerd-linux-64',
   arm64: '@cloudflare/workerd-linux-arm64',
 };
+
+/** With or without the just-in-time compiler: V8 takes that from its configuration alone. */
+export function configurationName(isJitless: boolean): string {
+  return isJitless ? 'config-jitless.bin' : 'config.bin';
+}
 
 export function launcherPath(of: Arch): string {
   return join(BUILT, `launch-${of}`);
@@ -43,6 +47,7 @@ export function findEngine(): BuiltEngine | undefined {
   const found = engineProgram();
   if (found === undefined) return undefined;
   const built = { ...found, folder: join(BUILT, 'engine'), launcher: launcherPath(found.arch) };
-  const isWhole = [built.program, built.launcher, join(built.folder, CONFIGURATION)].every((path) => existsSync(path));
+  const configurations = [false, true].map((isJitless) => join(built.folder, configurationName(isJitless)));
+  const isWhole = [built.program, built.launcher, ...configurations].every((path) => existsSync(path));
   return isWhole ? built : undefined;
 }

@@ -30,6 +30,8 @@ import { createRateCounting } from './rate-counting.js';
 import { addGauges, adviceOn, readinessObserver, requestTelemetry } from './request-telemetry.js';
 import type { KeyUses } from './resources/applications/index.js';
 import { createKeyUses, writeKeyUses } from './resources/applications/index.js';
+import type { ReactorFigures } from './resources/reactors/index.js';
+import { createReactorFigures, writeReactorFigures } from './resources/reactors/index.js';
 import { createTenants, tokenSettings } from './resources/tenants/index.js';
 import { tenantApiRoutes } from './resources.js';
 import type { LateSandbox, LateSandboxOptions } from './sandbox/late-sandbox.js';
@@ -79,6 +81,7 @@ interface Shared extends AppOptions {
 interface TenantApiParts extends Shared {
   readonly principals: KnownPrincipals;
   readonly tenantCode: TenantCode;
+  readonly reactorFigures: ReactorFigures;
 }
 
 /** Builds everything once, by hand, and hands each part what it needs. */
@@ -91,9 +94,10 @@ export function createApp(options: AppOptions): App {
   const principals = createKnownPrincipals(accessParts(shared));
   const outbound = openOutbound(shared);
   const tenantCode = createTenantCode({ ...options, outbound, principals });
-  const { vault, routes } = createTenantApi({ ...shared, principals, tenantCode }, () => jobs.wake('purge'));
+  const { keyUses, reactorFigures } = createWrittenBehind(shared);
+  const parts = { ...shared, principals, tenantCode, reactorFigures };
+  const { vault, routes } = createTenantApi(parts, () => jobs.wake('purge'));
   tenantCode.connect(routes);
-  const keyUses = recordKeyUses(shared);
   const readiness = createReadiness({ ping: () => ping(database), onChange: readinessObserver(log) });
   const rateCounting = createRateCounting({
     config,
@@ -133,26 +137,41 @@ export function createApp(options: AppOptions): App {
       await tenantCode.sandbox.close();
       await outbound.close();
       rateCounting.close();
-      await keyUses.close();
+      await Promise.all([keyUses.close(), reactorFigures.close()]);
       await jobs.close();
       await caches.close();
     },
   };
 }
 
-function recordKeyUses({ clock, core: { database }, log }: Shared): KeyUses {
-  return createKeyUses({
-    clock,
-    write: (uses) => writeKeyUses(database, uses),
-    onFault: (error) => log.main.warn({ err: error }, 'the last use of keys was not written, will try again'),
-  });
+/** What is counted while requests run, and written behind them. */
+function createWrittenBehind({ clock, core: { database }, log }: Shared): {
+  readonly keyUses: KeyUses;
+  readonly reactorFigures: ReactorFigures;
+} {
+  const onFault = (what: string) => (error: unknown) =>
+    log.main.warn({ err: error }, `${what} not written, will try again`);
+  return {
+    keyUses: createKeyUses({
+      clock,
+      write: (uses) => writeKeyUses(database, uses),
+      onFault: onFault('the last use of keys was'),
+    }),
+    reactorFigures: createReactorFigures({
+      clock,
+      write: (growth) => writeReactorFigures(database, growth),
+      onFault: onFault('figures of Reactors were'),
+    }),
+  };
 }
 
 /** The vault, and every route on what belongs to tenants. */
 function createTenantApi(
-  { config, clock, core: { database, keyStore }, caches, security, largeWork, principals, tenantCode }: TenantApiParts,
+  parts: TenantApiParts,
   wakePurge: () => void,
 ): { readonly vault: Vault; readonly routes: AnyRoute[] } {
+  const { config, clock, core, caches, security, largeWork, principals, tenantCode, reactorFigures } = parts;
+  const { database, keyStore } = core;
   const { keyring, systemKeys } = keyStore;
   const { tokensPerRequestMax, includedMonthlyActiveTokens } = config;
   const forgetAccess = caches.credentials.forgetTenant;
@@ -188,6 +207,7 @@ function createTenantApi(
     vault,
     principals,
     sandbox: tenantCode.sandbox,
+    reactorFigures,
     headerPrefixes: config.headerPrefixes,
     tenants,
     systemKeys,

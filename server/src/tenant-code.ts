@@ -54,6 +54,7 @@ export function createTenantCode(options: TenantCodeOptions): TenantCode {
     instancesPerTenantMax: config.reactorInstancesPerTenantMax,
     blanks: config.reactorBlanks,
     aliases: config.reactorModules,
+    wall: { isJitless: config.reactorJit === 'off' },
     clientNames: [CLIENT_NAME, ...furtherPrefixes.map((prefix) => prefix.toLowerCase())],
     clock,
     answer: (by, request, signal) => answer(by, request, signal),

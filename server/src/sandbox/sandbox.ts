@@ -1,12 +1,12 @@
 import type { Clock } from '../kernel/clock.js';
 import { EngineInstance } from './engine/instance.js';
 import { prepareRun } from './engine/prepared-run.js';
+import { makeMeasuredWall } from './measured-wall.js';
 import type { PoolFigures } from './pool/pool.js';
 import { Pool } from './pool/pool.js';
 import type { AnswerEngine, CodeVersion, Run, RunBounds, RunInput } from './run.js';
 import { NoWallError } from './wall/no-wall-error.js';
 import type { MakeWallOptions, Wall } from './wall/wall.js';
-import { makeWall } from './wall/wall.js';
 
 export interface SandboxOptions {
   readonly instancesMax: number;
@@ -61,7 +61,7 @@ const CALLS_MAX = 1_000;
 /** Tries what wall can be made. Where there is none, the sandbox says why and runs nothing. */
 export async function openSandbox(options: SandboxOptions): Promise<Sandbox> {
   try {
-    const wall = await makeWall(options.wall);
+    const wall = await makeMeasuredWall(options);
     return createSandbox(options, wall);
   } catch (error) {
     if (error instanceof NoWallError) return noSandbox(error.message);

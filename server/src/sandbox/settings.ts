@@ -33,6 +33,13 @@ export const SANDBOX_SETTINGS = {
     default: '2',
     about: 'Processes started ahead, without code, so that a first call does not wait for a start',
   },
+  reactorJit: {
+    name: 'STRONGROOM_REACTOR_JIT',
+    kind: oneOf(['on', 'off']),
+    default: 'on',
+    about:
+      '`off` has code of tenants interpreted: no compiler that attacks could aim at and less memory, but it runs several times slower and there is no WebAssembly',
+  },
   reactorModules: {
     name: 'STRONGROOM_REACTOR_MODULES',
     kind: ALIASES,

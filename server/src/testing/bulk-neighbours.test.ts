@@ -7,6 +7,7 @@ import { record } from '../audit/record.js';
 import { emptyAnswersShowing, FIND_KEPT_ANSWERS } from '../kept-answers/queries.js';
 import { newId } from '../kernel/ids.js';
 import { touchApiKeys } from '../resources/applications/keys/queries.js';
+import { addReactorFigures } from '../resources/reactors/figures/queries.js';
 import { createGather } from '../storage/bulk.js';
 import type { TenantTx } from '../storage/scope.js';
 import { setModified } from '../vault/carry/queries.js';
@@ -148,6 +149,13 @@ const CASES: Readonly<Record<string, Case>> = {
     run(tx, odd) {
       const use = { tenantId: tx.tenantId, applicationId: newId(), keyId: newId(), usedAtMs: 0 };
       return touchApiKeys(tx, [{ ...use, ...odd }]);
+    },
+  },
+  ADD_REACTOR_FIGURES: {
+    kinds: { tenantId: 'uuid', reactorId: 'uuid', day: 'number', figure: 'text', count: 'number' },
+    run(tx, odd) {
+      const growth = { tenantId: tx.tenantId, reactorId: newId(), day: 1, figure: 'calls', count: 1 };
+      return addReactorFigures(tx, [{ ...growth, ...odd }]);
     },
   },
   ADD_TO_GROUPS: {

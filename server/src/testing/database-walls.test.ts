@@ -125,9 +125,10 @@ describe('what the database itself refuses', () => {
     const rights = Object.fromEntries(held.rows.map(({ name, columns }) => [name, columns]));
     assert.deepEqual(rights.tokens, ['tenant_id', 'expires_at', 'cvc_expires_at']);
     assert.deepEqual(rights.idempotency_keys, ['tenant_id', 'expires_at']);
+    assert.deepEqual(rights.reactor_figures, ['tenant_id', 'day']);
     const installation = ['root_key_check', 'schema_migrations', 'system_keys', 'users'];
     const identities = ['api_keys', 'applications', 'sessions', 'tenants'];
-    const readable = [...installation, ...identities, 'tokens', 'idempotency_keys'];
+    const readable = [...installation, ...identities, 'tokens', 'idempotency_keys', 'reactor_figures'];
     assert.deepEqual(Object.keys(rights).sort(), [...readable].sort());
     for (const { name } of tables.filter((table) => table.has_tenant && !readable.includes(table.name))) {
       await assert.rejects(as('strongroom_system', pair.a.id, `SELECT FROM ${name}`), { code: '42501' }, name);

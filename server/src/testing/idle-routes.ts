@@ -28,6 +28,7 @@ export function idleRoutes(app: TestApp): RouteRecord[] {
     headerPrefixes: [],
     principals: { application: refuse, session: refuse },
     sandbox: { run: refuse, state: () => undefined },
+    reactorFigures: { note: ignore, flush: refuse },
   });
   return routes.filter(isJsonRoute);
 }

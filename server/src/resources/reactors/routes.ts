@@ -1,6 +1,7 @@
 import type { RouteExample, RouteRecord } from '../../http/routes/route.js';
 import { defineRoute } from '../../http/routes/route.js';
 import { REACTOR_EVENTS } from './events.js';
+import { reactorFigureRoutes } from './figures/routes.js';
 import { reactRoutes } from './run/routes.js';
 import {
   ReactorBody,
@@ -34,6 +35,7 @@ export function reactorRoutes(reactors: Reactors): RouteRecord[] {
     ...changeRoutes(reactors),
     ...reactorVersionRoutes(reactors.versions),
     ...reactRoutes(reactors.runs),
+    ...reactorFigureRoutes(reactors.figures),
   ];
 }
 

@@ -2,6 +2,7 @@ import type { Static } from 'typebox';
 import Type from 'typebox';
 import { OffsetQuery, offsetListOf } from '../../http/paging/pages.js';
 import { DateTime, Name, named, orNull, text, Uuid } from '../../http/routes/schema.js';
+import { FAILURE_CLASSES } from './run/failure-class.js';
 
 export const CODE_LENGTH_MAX = 50_000;
 export const ENTRIES_MAX = 25;
@@ -132,6 +133,25 @@ export const TrialBody = named('ReactorTest', {
   duration_ms: Type.Integer(),
 });
 
+const FIGURES = {
+  calls: Type.Integer(),
+  errors: Type.Record(Type.String(), Type.Integer(), {
+    description: `Calls that failed, by class: ${FAILURE_CLASSES.map((name) => `\`${name}\``).join(', ')}`,
+  }),
+  cold_starts: Type.Integer({ description: 'Calls whose code had to be loaded first' }),
+  p50_ms: Type.Optional(Type.Number({ description: 'Half of the runs took at most this long; within 19%' })),
+  p99_ms: Type.Optional(Type.Number({ description: 'The same for 99% of the runs' })),
+};
+
+export const ReactorFiguresBody = named('ReactorFigures', FIGURES);
+
+export const ReactorMetricsBody = named('ReactorMetrics', {
+  total: ReactorFiguresBody,
+  days: Type.Array(named('ReactorDay', { date: Type.String({ description: 'UTC' }), ...FIGURES }), {
+    description: 'Today and the 29 days before, newest first',
+  }),
+});
+
 export const ReactorsQuery = Type.Object({
   id: Type.Optional(Type.Array(text({ maxLength: 200 }), { description: 'Only these; may be repeated' })),
   name: Type.Optional(text({ maxLength: 200, description: 'Only with this name; `*` stands for any text' })),
@@ -144,4 +164,6 @@ export type ReactorBody = Static<typeof ReactorBody>;
 export type ReactorWithSecretBody = Static<typeof ReactorWithSecretBody>;
 export type ReactorVersionBody = Static<typeof ReactorVersionBody>;
 export type ReactorsQuery = Static<typeof ReactorsQuery>;
+export type ReactorFiguresBody = Static<typeof ReactorFiguresBody>;
+export type ReactorMetricsBody = Static<typeof ReactorMetricsBody>;
 export type ReactorList = Static<typeof ReactorList>;

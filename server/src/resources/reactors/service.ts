@@ -21,6 +21,9 @@ import { applyReactorPatch, readReactor, readReactorPatch } from './definition/i
 import type { ReactorStore, StoreOptions } from './definition/store.js';
 import { createReactorStore, noSuchReactor, reactorIdOf } from './definition/store.js';
 import { REACTOR_EVENTS } from './events.js';
+import type { ReactorFigures } from './figures/figures.js';
+import type { FigureCalls } from './figures/service.js';
+import { createFigureCalls } from './figures/service.js';
 import type { ReactorFilter } from './queries.js';
 import { countReactors, deleteReactor, findReactor, insertReactor, listReactors, lockReactor } from './queries.js';
 import type { InvokeOptions } from './run/invoke.js';
@@ -35,6 +38,7 @@ type Id = string | undefined;
 
 export interface ReactorsOptions extends StoreOptions, Omit<InvokeOptions, 'runCode' | 'onInvoked'> {
   readonly sandbox: Pick<LateSandbox, 'run' | 'state'>;
+  readonly reactorFigures: Pick<ReactorFigures, 'note' | 'flush'>;
 }
 
 export interface Reactors {
@@ -47,6 +51,7 @@ export interface Reactors {
   renewSecret(tenantId: string, auditContext: AuditContext, id: Id): Promise<ReactorWithSecretBody>;
   readonly versions: VersionCalls;
   readonly runs: RunCalls;
+  readonly figures: FigureCalls;
 }
 
 export function createReactors(options: ReactorsOptions): Reactors {
@@ -56,7 +61,11 @@ export function createReactors(options: ReactorsOptions): Reactors {
     create: (tenantId, auditContext, input) => createReactor(options, store, tenantId, auditContext, input),
     ...changesOf(store),
     versions: createVersionCalls(options, store),
-    runs: createRunCalls({ ...options, runCode: createRunCode(options.sandbox), onInvoked: () => {} }, store),
+    runs: createRunCalls(
+      { ...options, runCode: createRunCode(options.sandbox), onInvoked: options.reactorFigures.note },
+      store,
+    ),
+    figures: createFigureCalls(options.database, options.reactorFigures),
   };
 }
 

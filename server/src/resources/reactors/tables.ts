@@ -73,4 +73,5 @@ export const REACTOR_TABLES = [
       replace: replaceSealedVersion,
     }),
   }),
+  defineTable({ name: 'reactor_figures', fate: 'with its tenant', refersTo: ['reactors'] }),
 ];

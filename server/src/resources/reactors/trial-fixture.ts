@@ -30,6 +30,7 @@ const SINGLE: readonly TriedRoute[] = [
   { method: 'PATCH', path: '/reactors/:id', needs: 'reactor:update', status: 204, params, body },
   { method: 'POST', path: '/reactors/:id/callback-secret', needs: 'reactor:update', status: 200, params },
   { method: 'GET', path: '/reactors/:id/versions', needs: 'reactor:read', status: 200, params },
+  { method: 'GET', path: '/reactors/:id/metrics', needs: 'reactor:read', status: 200, params },
   { method: 'POST', path: '/reactors/:id/versions/:version/restore', needs: 'reactor:update', status: 200, params },
   {
     method: 'POST',
@@ -76,6 +77,10 @@ export const trial: SliceTrial = {
     if (!tenant) return { reactorId: randomUUID(), reactorCode: 'code-nobody' };
     const code = `code-${label}`;
     const reactorId = await madeReactor(app, tenant, { ...MADE, code, configuration: { LABEL: `setting-${label}` } });
+    await app.db.owner.query(
+      `INSERT INTO reactor_figures (tenant_id, reactor_id, day, figure, count) VALUES ($1, $2, CURRENT_DATE - 7, 'calls', $3)`,
+      [tenant.id, reactorId, label?.length],
+    );
     return { reactorId, reactorCode: code };
   },
   fill: [
@@ -83,6 +88,8 @@ export const trial: SliceTrial = {
      SELECT $1, gen_random_uuid(), 'R', 2, '\\x00', '2030-01-31' FROM generate_series(1, $2::int / 100) n`,
     `INSERT INTO reactor_versions (tenant_id, reactor_id, version, sealed, created_at)
      SELECT $1, id, 1, '\\x00', '2030-01-31' FROM reactors WHERE tenant_id = $1 AND $2::int > 0`,
+    `INSERT INTO reactor_figures (tenant_id, reactor_id, day, figure, count)
+     SELECT $1, id, '2030-01-31', 'calls', 1 FROM reactors WHERE tenant_id = $1 AND $2::int > 0`,
   ],
   reads: (of) =>
     [
@@ -92,6 +99,7 @@ export const trial: SliceTrial = {
       '/reactors?name=C*d',
       `/reactors/${of.reactorId}`,
       `/reactors/${of.reactorId}/versions`,
+      `/reactors/${of.reactorId}/metrics`,
     ].map((path) => ({ as: 'management', method: 'GET', path })),
   changes: ({ tenantId, applicationId, reactorId }) => {
     const taken = { ...MADE, tenant_id: tenantId, id: reactorId };
@@ -117,6 +125,7 @@ export const trial: SliceTrial = {
   tellsNothing: ['POST /reactors/test'],
   widened: [
     ...['list_reactors', 'list_reactors_by_name', 'count_reactors', 'count_reactors_by_name'],
+    ...['find_reactor_id', 'list_reactor_figures'],
     ...['find_reactor', 'lock_reactor', 'list_reactor_versions', 'list_applications_by_id'],
   ],
 };

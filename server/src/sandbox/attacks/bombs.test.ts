@@ -6,10 +6,10 @@ import { systemClock } from '../../kernel/clock.js';
 import { eventually } from '../../testing/eventually.js';
 import { EngineInstance } from '../engine/instance.js';
 import { prepareRun } from '../engine/prepared-run.js';
+import { makeMeasuredWall } from '../measured-wall.js';
 import type { CodeVersion, RunOutcome } from '../run.js';
 import { PLAIN_INPUT } from '../run-fixture.js';
 import type { Wall } from '../wall/wall.js';
-import { makeWall } from '../wall/wall.js';
 
 const INPUT = prepareRun({ ...PLAIN_INPUT, keepsConsole: true }, []);
 const SOON_MS = 1_000;
@@ -100,7 +100,7 @@ describe('code that takes too much or goes wrong', {
 }, () => {
   let wall: Wall;
   before(async () => {
-    wall = await makeWall();
+    wall = await makeMeasuredWall({ clock: systemClock, onFault: (error) => assert.fail(String(error)) });
   });
   after(() => wall.remove());
 

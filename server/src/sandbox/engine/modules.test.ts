@@ -85,12 +85,18 @@ const CASES: readonly (readonly [name: string, lines: string, expected: unknown]
   ['the module of errors', `return Object.keys(require('strongroom-errors')).length`, 9],
 ];
 
-describe('modules of tenant code', { skip: findEngine() ? false : 'the engine does not run here' }, () => {
+for (const isJitless of [false, true]) {
+  const title = `modules of tenant code ${isJitless ? 'without' : 'with'} a just-in-time compiler`;
+  describe(title, { skip: findEngine() ? false : 'the engine does not run here' }, () => modulesWork(isJitless));
+}
+
+function modulesWork(isJitless: boolean): void {
   let sandbox: Sandbox;
   before(async () => {
     sandbox = await openSandbox({
       ...{ instancesMax: 4, instancesPerTenantMax: 4, blanks: 1, clientNames: [], clock: systemClock },
       aliases: { '@acme/errors': 'strongroom-errors' },
+      wall: { isJitless },
       answer: () => Promise.reject(new Error('nobody answers')),
       onFault: (error) => assert.fail(String(error)),
     });
@@ -128,7 +134,15 @@ describe('modules of tenant code', { skip: findEngine() ? false : 'the engine do
       console: [],
     });
   });
-});
+
+  it(`there is ${isJitless ? 'no WebAssembly' : 'WebAssembly'}`, async () => {
+    const outcome = await run(
+      'module.exports = () => ({ raw: new WebAssembly.Memory({ initial: 1 }).buffer.byteLength });',
+    );
+    if (isJitless) assert.equal(outcome.outcome, 'thrown');
+    else assert.deepEqual(outcome.outcome === 'returned' && outcome.value, { raw: 65_536 });
+  });
+}
 
 function cipherText(): string {
   const cipher = createCipheriv('aes-256-gcm', KEY, NONCE);

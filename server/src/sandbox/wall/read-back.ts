@@ -25,6 +25,13 @@ export async function missingOf(abilities: WallAbilities, pid: number, enginePid
   return found && `it shares the namespace ${found}`;
 }
 
+/** The private memory that a process can write to, as the limit on it counts. */
+export async function dataMiBOf(pid: number): Promise<number> {
+  const kib = Number.parseInt((await statusOf(pid)).get('VmData') ?? '', 10);
+  if (!Number.isInteger(kib)) throw new Error('the kernel does not tell how much data a process has');
+  return kib / 1024;
+}
+
 /** The engine itself: the process we started, or its only child. */
 export async function enginePidOf({ mode }: WallAbilities, pid: number): Promise<number> {
   if (mode === 'flat') return pid;

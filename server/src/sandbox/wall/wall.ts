@@ -1,12 +1,12 @@
 import { rm } from 'node:fs/promises';
 import type { BuiltEngine } from '@strongroom/engine/paths.js';
-import { CONFIGURATION, findEngine } from '@strongroom/engine/paths.js';
+import { configurationName, findEngine } from '@strongroom/engine/paths.js';
 import { makeBaseFolder } from './base-folder.js';
 import type { WallAbilities } from './detect.js';
 import { detectAbilities } from './detect.js';
 import { needsOf } from './libraries.js';
 import { NoWallError } from './no-wall-error.js';
-import { enginePidOf, missingOf } from './read-back.js';
+import { dataMiBOf, enginePidOf, missingOf } from './read-back.js';
 import type { WallLimits, WallOptions } from './wall-steps.js';
 import { wallSteps } from './wall-steps.js';
 
@@ -25,6 +25,12 @@ export interface Wall {
   readonly launcher: string;
   /** For the next instance. */
   table(): Buffer;
+  /** How much private memory they may write to, for the engine as it is known. */
+  readonly usualDataMiB: number;
+  /** The same for instances from now on. */
+  limitData(mib: number): void;
+  /** How much of it a process of the engine has. */
+  dataOf(enginePid: number): Promise<number>;
   /** Looks at a process we started: the engine in it, and what is missing of the wall; undefined where it is whole. */
   look(pid: number): Promise<{ readonly enginePid: number; readonly missing: string | undefined }>;
   /** Why a start failed, by what was written meanwhile. */
@@ -65,13 +71,14 @@ export function wallShape(
     owner,
     needs: needsOf(engine.program, engine.arch),
     limits: isJitless ? { ...LIMITS, dataMiB: JITLESS_DATA_MIB } : LIMITS,
-    args: engineArgs,
+    args: (folder) => engineArgs(folder, isJitless),
   };
 }
 
 function createWall({ launcher, arch }: BuiltEngine, shape: Omit<WallOptions, 'becomes'>, base: string): Wall {
   const abilities: WallAbilities = { mode: shape.mode, landlock: shape.landlock };
-  const programOf = (id: number) => wallSteps({ ...shape, becomes: { uid: id, gid: id } });
+  let { limits } = shape;
+  const programOf = (id: number) => wallSteps({ ...shape, limits, becomes: { uid: id, gid: id } });
   // They differ in the user alone, and the same few are used again and again.
   const tables = new Map<number, Buffer>();
   let started = 0;
@@ -86,6 +93,12 @@ function createWall({ launcher, arch }: BuiltEngine, shape: Omit<WallOptions, 'b
       tables.set(id, table);
       return table;
     },
+    usualDataMiB: shape.limits.dataMiB,
+    limitData(mib) {
+      limits = { ...limits, dataMiB: mib };
+      tables.clear();
+    },
+    dataOf: dataMiBOf,
     async look(pid) {
       const enginePid = await enginePidOf(abilities, pid);
       return { enginePid, missing: await missingOf(abilities, pid, enginePid) };
@@ -100,6 +113,6 @@ function createWall({ launcher, arch }: BuiltEngine, shape: Omit<WallOptions, 'b
   };
 }
 
-function engineArgs(folder: string): string[] {
-  return ['serve', '--experimental', '-b', '--socket-fd=http=3', `${folder}/${CONFIGURATION}`];
+function engineArgs(folder: string, isJitless: boolean): string[] {
+  return ['serve', '--experimental', '-b', '--socket-fd=http=3', `${folder}/${configurationName(isJitless)}`];
 }

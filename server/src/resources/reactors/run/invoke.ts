@@ -15,6 +15,8 @@ import type { ReactorStore } from '../definition/store.js';
 import { REACTOR_EVENTS } from '../events.js';
 import { currentReactor } from './current-reactor.js';
 import { failureOfRun, runtimeError } from './failure.js';
+import type { FailureClass } from './failure-class.js';
+import { failureClassOf } from './failure-class.js';
 import type { Conclude, Invocation, InvocationResult, Invoke, Invoker, ReactAnswer } from './invocation.js';
 import type { RunCode } from './run-code.js';
 
@@ -37,7 +39,7 @@ export interface Invoked {
   readonly reactorId: string;
   readonly durationMs: number;
   readonly isCold: boolean;
-  readonly failure: AppError | undefined;
+  readonly failure: FailureClass | undefined;
 }
 
 /** An invocation under way. */
@@ -80,10 +82,15 @@ export function createInvoke(options: InvokeOptions, store: ReactorStore): Invok
         },
         { deadlineMs, signal },
       )
-      .catch((error: unknown) => refused(underway, error));
+      .catch((error: unknown) => {
+        const durationMs = clock.monotonicMs() - startedMs;
+        onInvoked({ tenantId, reactorId, durationMs, isCold: false, failure: 'not_run' });
+        return refused(underway, error);
+      });
     const result = await conclusionOf(underway, run);
     const durationMs = clock.monotonicMs() - startedMs;
-    onInvoked({ tenantId, reactorId, durationMs, isCold: run.isCold, failure: result.failure });
+    const failure = failureClassOf(run.outcome, result.failure);
+    onInvoked({ tenantId, reactorId, durationMs, isCold: run.isCold, failure });
     return result;
   };
 }

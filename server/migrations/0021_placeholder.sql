@@ -1,0 +1,1 @@
+-- The queue of asynchronous calls comes here; numbers have no gaps.
