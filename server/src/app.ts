@@ -29,7 +29,10 @@ import { createOutbound } from './outbound/outbound.js';
 import { createRateCounting } from './rate-counting.js';
 import { addGauges, adviceOn, readinessObserver, requestTelemetry } from './request-telemetry.js';
 import { createKeyUses, writeKeyUses } from './resources/applications/index.js';
+import type { ReactorQueue } from './resources/reactors/index.js';
+import { startRequests } from './resources/reactors/index.js';
 import { createTenants, tokenSettings } from './resources/tenants/index.js';
+import type { ResourceParts } from './resources.js';
 import { tenantApiRoutes } from './resources.js';
 import type { SandboxState } from './sandbox/sandbox.js';
 import type { SecurityLog } from './security-log.js';
@@ -75,6 +78,7 @@ interface Shared extends AppOptions {
 interface TenantApiParts extends Shared {
   readonly principals: KnownPrincipals;
   readonly tenantCode: TenantCode;
+  readonly outbound: Outbound;
 }
 
 /** Builds everything once, by hand, and hands each part what it needs. */
@@ -87,7 +91,8 @@ export function createApp(options: AppOptions): App {
   const principals = createKnownPrincipals(accessParts(shared));
   const outbound = openOutbound(shared);
   const tenantCode = createTenantCode({ config, clock, log, metrics, outbound, principals });
-  const { vault, routes } = createTenantApi({ ...shared, principals, tenantCode }, () => jobs.wake('purge'));
+  const parts = { ...shared, principals, tenantCode, outbound };
+  const { vault, routes, queue } = createTenantApi(parts, () => jobs.wake('purge'));
   tenantCode.connect(routes);
   const keyUses = createKeyUses({
     clock,
@@ -127,8 +132,7 @@ export function createApp(options: AppOptions): App {
     async close() {
       readiness.close();
       await server.close();
-      await tenantCode.sandbox.close();
-      await outbound.close();
+      await Promise.all([queue.close(), tenantCode.sandbox.close(), outbound.close()]);
       rateCounting.close();
       await keyUses.close();
       await jobs.close();
@@ -139,9 +143,11 @@ export function createApp(options: AppOptions): App {
 
 /** The vault, and every route on what belongs to tenants. */
 function createTenantApi(
-  { config, clock, core: { database, keyStore }, caches, security, largeWork, principals, tenantCode }: TenantApiParts,
+  parts: TenantApiParts,
   wakePurge: () => void,
-): { readonly vault: Vault; readonly routes: AnyRoute[] } {
+): { readonly vault: Vault; readonly routes: AnyRoute[]; readonly queue: ReactorQueue } {
+  const { config, clock, core, caches, security, largeWork, principals, tenantCode } = parts;
+  const { database, keyStore } = core;
   const { keyring, systemKeys } = keyStore;
   const { tokensPerRequestMax, includedMonthlyActiveTokens } = config;
   const forgetAccess = caches.credentials.forgetTenant;
@@ -166,7 +172,7 @@ function createTenantApi(
     settingsOf: (tenantId) => tokenSettings(tenants, tenantId),
     onIntegrityFault: security.onTokenAltered,
   });
-  const routes = tenantApiRoutes({
+  const resources: ResourceParts = {
     forgetAccess,
     onSecurity: security.onSecurity,
     onIntegrityFault: security.onRightsAltered,
@@ -177,14 +183,30 @@ function createTenantApi(
     vault,
     principals,
     sandbox: tenantCode.sandbox,
+    queue: { nowMs: () => queue.nowMs(), wake: () => queue.wake(), end: (requestId) => queue.end(requestId) },
     headerPrefixes: config.headerPrefixes,
     tenants,
     systemKeys,
     cursors: createCursors(systemKeys.cursorMac),
     tokensPerRequestMax,
     includedMonthlyActiveTokens,
+  };
+  const queue = startQueue(parts, resources);
+  return { vault, queue, routes: tenantApiRoutes(resources) };
+}
+
+/** What runs calls of Reactors that were taken on. */
+function startQueue({ config, log, metrics, outbound, upkeepTime }: TenantApiParts, resources: ResourceParts) {
+  const queue = startRequests({
+    ...resources,
+    outbound,
+    instancesMax: config.reactorInstancesMax,
+    instancesPerTenantMax: config.reactorInstancesPerTenantMax,
+    timeOf: upkeepTime,
+    onFault: (error) => log.main.warn({ err: error }, 'work on queued calls of Reactors failed, will try again'),
   });
-  return { vault, routes };
+  for (const gauge of queue.gauges) metrics.addGauge(gauge);
+  return queue;
 }
 
 function createServer(

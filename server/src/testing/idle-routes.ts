@@ -28,6 +28,7 @@ export function idleRoutes(app: TestApp): RouteRecord[] {
     headerPrefixes: [],
     principals: { application: refuse, session: refuse },
     sandbox: { run: refuse, state: () => undefined },
+    queue: { nowMs: () => 0, wake: ignore, end: ignore },
   });
   return routes.filter(isJsonRoute);
 }

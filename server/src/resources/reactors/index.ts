@@ -1,11 +1,17 @@
+import { MINUTE_MS } from '../../jobs/job-record.js';
 import type { Slice } from '../slice.js';
 import { REACTOR_EVENTS } from './events.js';
+import type { ReactorQueue, ReactorQueueOptions } from './queue/queue.js';
+import { startReactorQueue } from './queue/queue.js';
+import { sweepReactorRequests } from './queue/sweep.js';
 import { reactorRoutes } from './routes.js';
+import { createRunCode } from './run/run-code.js';
 import type { ReactorsOptions } from './service.js';
 import { createReactors } from './service.js';
 import { REACTOR_TABLES } from './tables.js';
 
 export type { StoreOptions } from './definition/store.js';
+export type { ReactorQueue } from './queue/queue.js';
 export { createAnswerCode } from './run/answer-code.js';
 
 export const reactors: Slice<ReactorsOptions> = {
@@ -13,4 +19,14 @@ export const reactors: Slice<ReactorsOptions> = {
   routes: (parts) => reactorRoutes(createReactors(parts)),
   events: Object.values(REACTOR_EVENTS),
   tables: REACTOR_TABLES,
+  jobs: ({ database }) => [
+    { name: 'reactor-requests', restMs: MINUTE_MS, step: (nowMs) => sweepReactorRequests(database, nowMs) },
+  ],
 };
+
+/** Runs the calls that were taken on, of the same parts as the routes. */
+export function startRequests(
+  parts: ReactorsOptions & Omit<ReactorQueueOptions, 'runCode' | 'onInvoked'>,
+): ReactorQueue {
+  return startReactorQueue({ ...parts, runCode: createRunCode(parts.sandbox), onInvoked: () => {} });
+}

@@ -1,6 +1,7 @@
 import type { RouteExample, RouteRecord } from '../../http/routes/route.js';
 import { defineRoute } from '../../http/routes/route.js';
 import { REACTOR_EVENTS } from './events.js';
+import { reactorRequestRoutes } from './queue/routes.js';
 import { reactRoutes } from './run/routes.js';
 import {
   ReactorBody,
@@ -34,6 +35,7 @@ export function reactorRoutes(reactors: Reactors): RouteRecord[] {
     ...changeRoutes(reactors),
     ...reactorVersionRoutes(reactors.versions),
     ...reactRoutes(reactors.runs),
+    ...reactorRequestRoutes(reactors.requests),
   ];
 }
 
@@ -95,7 +97,7 @@ function readAndDeleteRoutes(reactors: Reactors): RouteRecord[] {
       path: '/reactors/:id',
       permission: 'reactor:delete',
       summary: 'Delete a Reactor',
-      description: 'Its versions go with it.',
+      description: 'Its versions go with it, and calls of it that wait to be run.',
       status: 204,
       audit: one,
       handle: ({ principal, auditContext, params }) => reactors.delete(principal.tenantId, auditContext, params.id),
