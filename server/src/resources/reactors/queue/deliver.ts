@@ -75,7 +75,7 @@ async function sendCallback(
     });
     await leave(answer);
     // A redirect is no answer either: where results go is what the caller said.
-    return answer.status < 300 ? undefined : { code: 'callback_refused', status: answer.status };
+    return answer.status < 300 ? undefined : { code: 'callback_status', status: answer.status };
   } catch (error) {
     if (!(error instanceof OutboundError)) throw error;
     return { code: `callback_${error.code}`, status: undefined };
