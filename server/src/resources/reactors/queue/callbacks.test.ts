@@ -104,7 +104,7 @@ describe('the callback of a call', { skip: isRun ? false : 'neither the engine n
     const slow = await of.make(`module.exports = async () => new Promise((r) => setTimeout(r, 60000));`);
     // Four places for queued calls of a tenant.
     const blocking = await Promise.all([1, 2, 3, 4].map(() => of.ask(slow.id, { timeout_ms: 60_000 })));
-    await Promise.all(blocking.map((each) => settled(each, ({ lease }) => lease !== null)));
+    for (const each of blocking) await settled(each, ({ lease }) => lease !== null);
     const orphan = await send('/gone', {}, gone.key);
     assert.equal((await app.call('DELETE', `/applications/${gone.id}`, { key: of.tenant.key })).status, 204);
     for (const each of blocking) {
@@ -164,12 +164,11 @@ describe('the callback of a call', { skip: isRun ? false : 'neither the engine n
     const paths = ['/hangs', '/resets', '/garbage', '/moved', '/endless', '/stalls'];
     const asked = new Map<string, string>();
     for (const path of paths) asked.set(path, await send(path));
-    const codes = await Promise.all(
-      ['/hangs', '/resets', '/garbage', '/moved'].map(async (path) => {
-        const row = await settled(asked.get(path) ?? '', putOff(1));
-        return [path, row.failure_code, row.failure_status];
-      }),
-    );
+    const codes: unknown[] = [];
+    for (const path of ['/hangs', '/resets', '/garbage', '/moved']) {
+      const row = await settled(asked.get(path) ?? '', putOff(1));
+      codes.push([path, row.failure_code, row.failure_status]);
+    }
     assert.deepEqual(codes, [
       ['/hangs', 'callback_timeout', null],
       ['/resets', 'callback_unreachable', null],
