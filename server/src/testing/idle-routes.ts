@@ -29,6 +29,7 @@ export function idleRoutes(app: TestApp): RouteRecord[] {
     principals: { application: refuse, session: refuse },
     sandbox: { run: refuse, state: () => undefined },
     reactorFigures: { note: ignore, flush: refuse },
+    queue: { nowMs: () => 0, wake: ignore, end: ignore },
   });
   return routes.filter(isJsonRoute);
 }

@@ -137,6 +137,7 @@ export class Pool<I extends PooledInstance> {
   }
 
   async #acquire(code: CodeVersion): Promise<Assigned<I>> {
+    if (this.#isClosed) throw new PoolFullError('the service is stopping');
     const key = keyOf(code);
     const warm = this.#warm.get(key);
     if (warm && !warm.isBusy && warm.instance.isUsable) {
@@ -161,7 +162,6 @@ export class Pool<I extends PooledInstance> {
   }
 
   #wait(tenantId: string, key: string): Promise<Grant<I>> {
-    if (this.#isClosed) return Promise.reject(new PoolFullError('the service is stopping'));
     const { waitingMax, waitingPerTenantMax } = this.#options;
     if (this.#waiting.size >= waitingMax || this.#waiting.countOf(tenantId) >= waitingPerTenantMax) {
       return Promise.reject(new PoolFullError('too many calls wait'));
@@ -220,7 +220,10 @@ export class Pool<I extends PooledInstance> {
   /** The place that was kept for it is given back when it counts itself, and not a moment earlier. */
   async #obtain(tenantId: string, key: string): Promise<Assigned<I>> {
     try {
-      return this.#take(this.#takeBlank() ?? (await this.#options.startInstance()), tenantId, key);
+      const instance = this.#takeBlank() ?? (await this.#options.startInstance());
+      // Nobody would end one that comes up behind the end.
+      if (this.#isClosed) instance.kill();
+      return this.#take(instance, tenantId, key);
     } finally {
       this.#givePlaceBack(tenantId);
       this.fill();
