@@ -37,6 +37,11 @@ export function parseJsonBody(bytes: Buffer): unknown {
   }
 }
 
+/** Whether JSON is nested deeper than anything here may be; recursion over it could end the process's stack. */
+export function isTooDeep(bytes: Buffer): boolean {
+  return lookOver(bytes) === 'too deep';
+}
+
 function decode(bytes: Buffer): string {
   try {
     return UTF8.decode(bytes);

@@ -89,6 +89,8 @@ export interface EngineAnswer {
   readonly body: Buffer;
   /** No answer: what the code's fetch fails with. */
   readonly failure?: string;
+  /** Called once the engine has it, or never will. */
+  readonly release?: () => void;
 }
 
 /** Answers for the code of one tenant. What it throws becomes a failure without a reason. */

@@ -5,6 +5,7 @@ import type { AuditContext } from '../../audit/entry.js';
 import { AppError } from '../../kernel/errors.js';
 import { parseJsonBody } from '../../kernel/json-guard.js';
 import { Secret } from '../../kernel/secret.js';
+import { BODY_BYTES_MAX } from '../transport/body.js';
 import { PiecewiseList, textOfList } from '../transport/piecewise.js';
 import { problemOf } from '../transport/problem.js';
 import { createOtherRenderer, itemSchemaOf } from './answer.js';
@@ -75,6 +76,9 @@ async function call(
   if (!found || !callable) throw new AppError('not_found', 'There is no such call of the API.');
   const { route, read, write } = callable;
   authorize(principal, route);
+  if (body.length > (route.bodyBytesMax ?? BODY_BYTES_MAX)) {
+    throw new AppError('payload_too_large', `The body is larger than ${route.bodyBytesMax ?? BODY_BYTES_MAX} bytes.`);
+  }
   const { query, filters } = read.query(at === -1 ? '' : target.slice(at + 1));
   const value = await route.handle({
     principal,

@@ -1,7 +1,8 @@
 /**
  * Headers that somebody else chose, for an answer that comes from our origin: nothing in them may act there. What belongs to
- * the connection, to the whole origin or to other origins stays away, and a browser that shows the answer takes it for that of
- * a stranger.
+ * the connection, to the whole origin or to other origins stays away, and so does what a proxy in front or a cache would act
+ * on. Clients that follow an address send their key along, so none is given. A browser that shows the answer takes it for
+ * that of a stranger.
  */
 const LEFT_OUT = new Set([
   ...['connection', 'keep-alive', 'te', 'trailer', 'transfer-encoding', 'upgrade', 'http2-settings'],
@@ -9,9 +10,14 @@ const LEFT_OUT = new Set([
   ...['set-cookie', 'set-cookie2', 'clear-site-data', 'service-worker-allowed', 'strict-transport-security', 'alt-svc'],
   ...['content-security-policy', 'content-security-policy-report-only', 'x-content-type-options', 'www-authenticate'],
   ...['nel', 'report-to', 'reporting-endpoints', 'origin-agent-cluster', 'public-key-pins', 'refresh', 'link'],
+  ...['location', 'cache-control', 'expires', 'age', 'pragma', 'cdn-cache-control', 'x-sendfile', 'x-reproxy-url'],
   ...['timing-allow-origin', 'sourcemap', 'x-sourcemap', 'x-dns-prefetch-control', 'speculation-rules'],
 ]);
-const LEFT_OUT_STARTS = ['access-control-', 'proxy-', 'cross-origin-', 'ratelimit'];
+/** Those of the last line are orders to a proxy in front of us. */
+const LEFT_OUT_STARTS = [
+  ...['access-control-', 'proxy-', 'cross-origin-', 'ratelimit'],
+  ...['x-accel-', 'x-lighttpd-', 'surrogate-', 'cloudflare-', 'x-forwarded-', 'x-original-', 'x-rewrite-'],
+];
 const NAME = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]{1,200}$/;
 /** One character for each byte, and no control character but the tab. */
 const VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;

@@ -120,9 +120,8 @@ function createProblemSender(
       problem(exchange, displayRefused());
       return;
     }
-    const cache = hasName(answer.headers, 'cache-control') ? NOTHING : NOT_STORED;
     const hasBody = answer.status !== 204 && answer.status !== 304;
-    const headers = [...headersFor(exchange.context, cache), ...answer.headers];
+    const headers = [...headersFor(exchange.context, NOT_STORED), ...answer.headers];
     send(exchange, answer.status, headers, hasBody ? answer.body : undefined);
   }
 

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { findEngine } from '@strongroom/engine/paths.js';
 import type { RuleDraft } from '../../access/check-rules.js';
+import { eventually } from '../../testing/eventually.js';
 import type { TestApp, TestTenant } from '../../testing/test-app.js';
 import { startTestApp } from '../../testing/test-app.js';
 
@@ -60,6 +61,26 @@ describe('as whom code runs', { skip: findEngine() ? false : 'the engine does no
     assert.equal((await react(id)).json.raw, 403);
     await app.call('DELETE', `/applications/${own.id}`, { key: tenant.key });
     assert.equal((await react(id)).json.raw, 'no client');
+  });
+
+  it('what was taken from somebody while the code ran, the tokens it returns do not have', async () => {
+    const slow = `module.exports = async ({ args }) => { await fetch('https://nowhere.invalid/').catch(() => {}); while (Date.now() < args.untilMs) await new Promise((done) => setTimeout(done, 20)); return { tokenize: 'late' }; };`;
+    const gauge = () => Number(/^strongroom_sandbox_instances_busy (\d+)$/m.exec(app.metrics.render())?.[1]);
+    for (const who of ['Application', 'caller']) {
+      const own = await app.makeApplication(tenant.id, 'private', ['token:create', 'token:use']);
+      const id = await make(slow, who === 'Application' ? own.id : undefined);
+      const running = react(id, { untilMs: Date.now() + 2_000 }, who === 'Application' ? caller : own.key);
+      await eventually('it runs', () => gauge() === 1);
+      await app.call('DELETE', `/applications/${own.id}`, { key: tenant.key });
+      const ran = await running;
+      assert.deepEqual([ran.status, ran.json.code], [403, 'access_denied'], who);
+    }
+  });
+
+  it('no call of its client is larger than one over the wire', async () => {
+    const own = await app.makeApplication(tenant.id, 'private', [], [REVEALS]);
+    const id = await make(client(`req.client.tokens.create({ data: 'x'.repeat(2e6) })`), own.id);
+    assert.equal((await react(id)).json.raw, 413);
   });
 
   it('rights that were altered in the database open nothing', async () => {

@@ -25,6 +25,8 @@ export class EngineCallError extends Error {
 }
 
 const HEADER_BYTES_MAX = 32 * 1024;
+const PIECES_FREE = 1_024;
+const PIECE_BYTES_MIN = 1_024;
 
 /** Calls to one engine over its socket. */
 export class EngineCalls {
@@ -89,7 +91,9 @@ function collect(
   let bytes = 0;
   response.on('data', (piece: Buffer) => {
     bytes += piece.length;
-    if (bytes > bytesMax) end(new EngineCallError('too_large'));
+    // An answer in crumbs costs far more than its length says, and no engine of ours sends one.
+    const isInCrumbs = pieces.length > PIECES_FREE && bytes < pieces.length * PIECE_BYTES_MIN;
+    if (bytes > bytesMax || isInCrumbs) end(new EngineCallError('too_large'));
     else pieces.push(piece);
   });
   response.on('end', () => {

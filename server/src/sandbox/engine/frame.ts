@@ -1,3 +1,5 @@
+import { isTooDeep } from '../../kernel/json-guard.js';
+
 /** A frame, as the engine writes them too: the length of its head in 32 bits, the head as JSON, and any bytes behind it. */
 export interface Frame {
   readonly head: unknown;
@@ -18,8 +20,10 @@ export function decodeFrame(bytes: Buffer): Frame | undefined {
   if (bytes.length < HEAD_LENGTH_BYTES) return undefined;
   const end = HEAD_LENGTH_BYTES + bytes.readUInt32BE(0);
   if (end > bytes.length) return undefined;
+  const head = bytes.subarray(HEAD_LENGTH_BYTES, end);
+  if (isTooDeep(head)) return undefined;
   try {
-    return { head: JSON.parse(bytes.toString('utf8', HEAD_LENGTH_BYTES, end)), body: bytes.subarray(end) };
+    return { head: JSON.parse(head.toString()), body: bytes.subarray(end) };
   } catch {
     return undefined;
   }

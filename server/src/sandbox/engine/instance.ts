@@ -3,7 +3,7 @@ import { mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Clock } from '../../kernel/clock.js';
 import { newId } from '../../kernel/ids.js';
-import type { AnswerEngine, CodeVersion, RunBounds, RunOrigin, RunOutcome } from '../run.js';
+import type { AnswerEngine, CodeVersion, EngineAnswer, RunBounds, RunOrigin, RunOutcome } from '../run.js';
 import { INSTANCE_NAME_LENGTH } from '../wall/base-folder.js';
 import type { Wall } from '../wall/wall.js';
 import { ROOT_FOLDER, SOCKET_PATH } from '../wall/wall-steps.js';
@@ -31,6 +31,8 @@ const LOAD_MS = 10_000;
 const POLL_MS = 30_000;
 const POLLS = 2;
 const CHANNELS_MAX = 16;
+/** Our own code in the engine lets no more than 64 requests be under way; what a former run left behind may still be here. */
+const ANSWERING_MAX = 2 * 64;
 const RETRY_MS = 2;
 const WRITTEN_MAX = 4_096;
 
@@ -44,6 +46,7 @@ export class EngineInstance {
   #child: ChildProcess | undefined;
   #written = Buffer.alloc(0);
   #outgoing = new AbortController();
+  #answering = 0;
   #origin: RunOrigin = { traceId: undefined, sourceAddress: undefined };
   #isEnded = false;
   #isKilled = false;
@@ -184,7 +187,8 @@ export class EngineInstance {
         const { status, body } = await this.#channel.call('/out', '', options);
         const found = status === 200 ? readEngineRequest(body) : undefined;
         const by = { code, origin: this.#origin };
-        if (found) void this.#answer(found.id, () => answer(by, found.request, this.#outgoing.signal));
+        if (found && this.#answering >= ANSWERING_MAX) this.kill();
+        else if (found) void this.#answer(found.id, () => answer(by, found.request, this.#outgoing.signal));
         else if (status !== 204) this.kill();
       } catch (error) {
         // Its engine ended, or stands still; the deadline of the run decides.
@@ -195,9 +199,12 @@ export class EngineInstance {
   }
 
   async #answer(id: number, ask: () => ReturnType<AnswerEngine>): Promise<void> {
-    const { body, ...head } = await ask().catch(() => FAILED);
+    this.#answering += 1;
+    const { body, release, ...head }: EngineAnswer = await ask().catch(() => FAILED);
     const options = { deadlineMs: POLL_MS, bytesMax: SMALL_BYTES };
     await this.#channel.call(`/in/${id}`, encodeFrame(head, body), options).catch(() => {});
+    release?.();
+    this.#answering -= 1;
   }
 }
 

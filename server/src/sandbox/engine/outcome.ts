@@ -1,3 +1,4 @@
+import { isTooDeep } from '../../kernel/json-guard.js';
 import type { CodeOutcome, ConsoleLine, RunOutcome } from '../run.js';
 import { decodeFrame } from './frame.js';
 
@@ -21,7 +22,7 @@ export function readOutcome(bytes: Buffer): RunOutcome | undefined {
   const console = linesIn(head.console);
   switch (head.outcome) {
     case 'returned':
-      return body.length > VALUE_BYTES_MAX ? { outcome: 'too_large' } : returned(body, console);
+      return body.length > VALUE_BYTES_MAX || isTooDeep(body) ? { outcome: 'too_large' } : returned(body, console);
     case 'invalid':
       return { outcome: 'invalid', message: textOf(head.message, MESSAGE_MAX), console };
     case 'thrown': {

@@ -4,7 +4,7 @@ import type { CallInside } from '../../../http/routes/inside-calls.js';
 import type { Clock } from '../../../kernel/clock.js';
 import type { Outbound } from '../../../outbound/outbound.js';
 import type { AnswerEngine, CodeVersion, EngineAnswer, EngineRequest, RunOrigin } from '../../../sandbox/run.js';
-import { answerFromOutside } from './outside.js';
+import { answerFromOutside, createAnswerBytes } from './outside.js';
 
 export interface AnswerCodeOptions {
   readonly outbound: Outbound;
@@ -22,9 +22,10 @@ const GONE: EngineAnswer = {
 
 /** Answers the requests of running code: to servers outside, and to the API as the Reactor's Application. */
 export function createAnswerCode(options: AnswerCodeOptions): AnswerEngine {
+  const outside = { outbound: options.outbound, bytes: createAnswerBytes() };
   return ({ code, origin }, request, signal) =>
     request.to === 'outside'
-      ? answerFromOutside(options.outbound, code.tenantId, request, signal)
+      ? answerFromOutside(outside, code.tenantId, request, signal)
       : answerFromInside(options, code, origin, request);
 }
 

@@ -33,7 +33,7 @@ export function failureOfRun(run: Failed, deadlineMs: number, prefixes: readonly
         `The code of the Reactor took longer than ${deadlineMs} ms and was ended.`,
       );
     case 'too_large':
-      return runtimeError('The answer is larger than 5242880 bytes.');
+      return runtimeError('The answer is larger than 5242880 bytes, or nested deeper than 64 levels.');
     case 'ended':
       return runtimeError('The process of the code ended: it may have used more memory than there is for it.');
     case 'aborted':
@@ -73,7 +73,8 @@ function customResponse(given: unknown, prefixes: readonly string[]): CustomResp
     return undefined;
   }
   if (headers !== null && !isObject(headers)) return undefined;
-  const passed = passedHeaders(pairsOf(headers ?? {}), prefixes);
+  const pairs = pairsOf(headers ?? {});
+  const passed = pairs && passedHeaders(pairs, prefixes);
   if (!passed) return undefined;
   const isText = typeof body === 'string';
   if (!passed.some((name, at) => at % 2 === 0 && name.toLowerCase() === 'content-type')) {
@@ -86,10 +87,16 @@ function textOf(body: unknown): string {
   return body === undefined || body === null ? '' : JSON.stringify(body);
 }
 
-function pairsOf(headers: Readonly<Record<string, unknown>>): [string, string][] {
-  return Object.entries(headers).flatMap(([name, value]) =>
-    (Array.isArray(value) ? value : [value]).map((each): [string, string] => [name, String(each)]),
-  );
+/** Undefined where a value is no text: whatever else code puts there is not asked what it would be as one. */
+function pairsOf(headers: Readonly<Record<string, unknown>>): [string, string][] | undefined {
+  const pairs: [string, string][] = [];
+  for (const [name, value] of Object.entries(headers)) {
+    for (const each of Array.isArray(value) ? value : [value]) {
+      if (typeof each !== 'string' && typeof each !== 'number') return undefined;
+      pairs.push([name, String(each)]);
+    }
+  }
+  return pairs;
 }
 
 function isObject(value: unknown): value is Readonly<Record<string, unknown>> {

@@ -87,7 +87,7 @@ export function createInvoke(options: InvokeOptions, store: ReactorStore): Invok
         onInvoked({ tenantId, reactorId, durationMs, isCold: false, failure: 'not_run' });
         return refused(underway, error);
       });
-    const result = await conclusionOf(underway, run);
+    const result = await conclusionOf(underway, run).catch((error: unknown) => refused(underway, error));
     const durationMs = clock.monotonicMs() - startedMs;
     const failure = failureClassOf(run.outcome, result.failure);
     onInvoked({ tenantId, reactorId, durationMs, isCold: run.isCold, failure });
@@ -95,7 +95,7 @@ export function createInvoke(options: InvokeOptions, store: ReactorStore): Invok
   };
 }
 
-/** Values were handed over already, so the log says what became of them. */
+/** Values were handed over already, so the log says what became of them, whatever went wrong. */
 async function refused(underway: Underway, error: unknown): Promise<never> {
   const { options, invocation } = underway;
   const failure = error instanceof AppError ? error : runtimeError('');
@@ -123,10 +123,18 @@ async function conclusionOf(underway: Underway, { outcome }: Run): Promise<Invoc
   }
 }
 
+/** A run may take long: what was taken from somebody meanwhile they do not have any more. */
+async function stillThere(principals: KnownPrincipals, { tenantId, actor }: Invoker): Promise<Invoker> {
+  const { type, id } = actor;
+  const found = await (type === 'session' ? principals.session(tenantId, id) : principals.application(tenantId, id));
+  if (found) return found;
+  throw new AppError('access_denied', 'Whoever the tokens would be made for is gone, or has no rights any more.');
+}
+
 /** Tokens, log entry and whatever hangs on them are one transaction. */
 async function tokenized(underway: Underway, raw: Json | undefined, tokenize: Json): Promise<InvocationResult> {
   const { options, invocation } = underway;
-  const acting = underway.application ?? invocation.principal;
+  const acting = await stillThere(options.principals, underway.application ?? invocation.principal);
   authorize(acting, { permission: 'token:create', admits: ['application', 'session'] });
   const atMs = options.clock.nowMs();
   const plan = readTokenizePlan(tokenize, { path: 'tokenize', nowMs: atMs }, options.tokensPerRequestMax);

@@ -11,12 +11,15 @@ import { TENANT, wayOut } from '../../../outbound/outbound-fixture.js';
 import { PLAIN_INPUT, plainCode } from '../../../sandbox/run-fixture.js';
 import type { Sandbox } from '../../../sandbox/sandbox.js';
 import { openSandbox } from '../../../sandbox/sandbox.js';
-import { answerFromOutside } from './outside.js';
+import { answerFromOutside, createAnswerBytes } from './outside.js';
 
 interface Seen {
   readonly url: string | undefined;
   readonly headers: Readonly<Record<string, unknown>>;
 }
+
+/** Two answers of one tenant, each twice, and what lies about until it is collected. */
+const LARGE_MAX = 64 * 1024 * 1024;
 
 describe('requests of code', { skip: findEngine() ? false : 'the engine does not run here' }, () => {
   let server: Server;
@@ -31,6 +34,11 @@ describe('requests of code', { skip: findEngine() ? false : 'the engine does not
         response.writeHead(200, { 'Content-Encoding': 'gzip' }).end(gzipSync('plain again'));
       } else if (request.url === '/bomb') {
         response.writeHead(200, { 'Content-Encoding': 'gzip' }).end(gzipSync(Buffer.alloc(64 * 1024 * 1024)));
+      } else if (request.url === '/cut') {
+        response.writeHead(200, { 'Content-Encoding': 'gzip' });
+        response.write(gzipSync('never whole').subarray(0, 12), () => response.destroy());
+      } else if (request.url === '/large') {
+        response.end(Buffer.alloc(10 * 1024 * 1024));
       } else if (request.url === '/elsewhere') {
         response.writeHead(302, { Location: `http://other.test:${port}/arrived` }).end();
       } else if (request.url === '/inside') {
@@ -52,9 +60,11 @@ describe('requests of code', { skip: findEngine() ? false : 'the engine does not
       allow: [`http://shop.test:${port}`, `http://other.test:${port}`],
       names: { 'shop.test': ['127.0.0.1'], 'other.test': ['127.0.0.1'], 'inner.test': ['10.0.0.1'] },
     });
+    const bytes = createAnswerBytes();
     sandbox = await openSandbox({
       ...{ instancesMax: 8, instancesPerTenantMax: 8, blanks: 0, aliases: {}, clientNames: [], clock: systemClock },
-      answer: ({ code }, request, signal) => answerFromOutside(way, code.tenantId, request, signal),
+      answer: ({ code }, request, signal) =>
+        answerFromOutside({ outbound: way, bytes }, code.tenantId, request, signal),
       onFault: (error) => assert.fail(String(error)),
     });
   });
@@ -109,6 +119,25 @@ describe('requests of code', { skip: findEngine() ? false : 'the engine does not
       String(await returns(`return (await fetch('http://shop.test:${port}/inside')).status`)),
       /not allowed/,
     );
+  });
+
+  it('fail where an answer breaks off in the middle of what is compressed, and nothing else does', async () => {
+    const told = await returns(`return (await fetch('http://shop.test:${port}/cut')).text()`);
+    assert.match(String(told), /^failed: /);
+    assert.equal(await returns(`return (await fetch('http://shop.test:${port}/gzip')).text()`), 'plain again');
+  });
+
+  it('hold no more of large answers at once than there is room for, and all of them arrive', async () => {
+    const large = `(await (await fetch('http://shop.test:${port}/large')).arrayBuffer()).byteLength`;
+    const before = process.memoryUsage().arrayBuffers;
+    let most = 0;
+    const timer = setInterval(() => {
+      most = Math.max(most, process.memoryUsage().arrayBuffers - before);
+    }, 5);
+    const lengths = await returns(`return Promise.all(Array.from({ length: 3 }, async () => ${large}))`);
+    clearInterval(timer);
+    assert.deepEqual(lengths, Array(3).fill(10 * 1024 * 1024));
+    assert.ok(most < LARGE_MAX, `${Math.round(most / 1024 / 1024)} MiB`);
   });
 
   it('to private addresses, other ports and names without an address fail alike', async () => {
