@@ -1,5 +1,6 @@
 import type { CodeOutcome, ConsoleLine, RunOutcome } from '../run.js';
-import { decodeFrame } from './frame.js';
+import { decodeFrame, HEAD_LENGTH_BYTES } from './frame.js';
+import { isNestedDeeper } from './nesting.js';
 
 const LINES_MAX = 1_000;
 const CONSOLE_CHARACTERS_MAX = 64 * 1024;
@@ -8,16 +9,27 @@ const ERROR_CHARACTERS_MAX = 10_000;
 const MESSAGE_MAX = 2_000;
 /** Of what the code returned, as JSON. */
 const VALUE_BYTES_MAX = 5 * 1024 * 1024;
+/** The parser takes any depth, but whatever writes the value again or looks through it goes as deep as the value. */
+const NESTING_MAX = 1_000;
 
 interface Members {
   readonly [name: string]: unknown;
 }
+
+const TOO_DEEP: RunOutcome = {
+  outcome: 'thrown',
+  kind: undefined,
+  errors: { error: ['The answer is nested too deep.'] },
+  response: undefined,
+  console: [],
+};
 
 /** Reads what came out of the engine; undefined for what no engine of ours sends. */
 export function readOutcome(bytes: Buffer): RunOutcome | undefined {
   const frame = decodeFrame(bytes);
   if (!frame || !isObject(frame.head)) return undefined;
   const { head, body } = frame;
+  if (isNestedDeeper(bytes.subarray(HEAD_LENGTH_BYTES), NESTING_MAX)) return TOO_DEEP;
   const console = linesIn(head.console);
   switch (head.outcome) {
     case 'returned':
