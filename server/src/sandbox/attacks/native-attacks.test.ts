@@ -7,12 +7,17 @@ import type { ProbeResult, WallTrial } from './native-bench-fixture.js';
 import { NativeBench, ordinaryUser } from './native-bench-fixture.js';
 import type { NativeProbe } from './native-probes-fixture.js';
 import { NATIVE_PROBES } from './native-probes-fixture.js';
+import { NATIVE_TRICKS } from './native-tricks-fixture.js';
 
 const AT_ONCE = 4;
 const HITS_WITHOUT_WALL_MIN = 30;
+const TRICKS_MIN = 40;
+/** Some need a kernel that has them. */
+const TRICK_HITS_WITHOUT_WALL_MIN = 40;
 const engine = findEngine();
 const isRoot = process.getuid?.() === 0;
-const probes = NATIVE_PROBES.filter(({ onlyOn }) => onlyOn === undefined || onlyOn === arch());
+const here = ({ onlyOn }: NativeProbe): boolean => onlyOn === undefined || onlyOn === arch();
+const probes = [...NATIVE_PROBES, ...NATIVE_TRICKS].filter(here);
 
 describe('system calls in the place of the engine', { skip: engine ? false : 'the engine does not run here' }, () => {
   let bench: NativeBench;
@@ -44,13 +49,24 @@ describe('system calls in the place of the engine', { skip: engine ? false : 'th
     });
   }
 
-  it('reach much without a wall: the probes can hit', async () => {
-    const harmless = probes.filter(({ isRare }) => !isRare);
-    const results = await runAll(bench, 'no wall', harmless);
-    const missed = results.flatMap(([probe, { isEscape, heldBy }]) => (isEscape ? [] : `${probe.name}: ${heldBy}`));
-    const hits = harmless.length - missed.length;
-    assert.ok(hits >= HITS_WITHOUT_WALL_MIN, `${hits} hits; missed: ${missed.join(', ')}`);
+  it('are of many kinds, each under a name of its own', () => {
+    assert.ok(NATIVE_TRICKS.length >= TRICKS_MIN, `${NATIVE_TRICKS.length} tricks`);
+    const all = [...NATIVE_PROBES, ...NATIVE_TRICKS];
+    assert.equal(new Set(all.map(({ name }) => name)).size, all.length);
   });
+
+  for (const [what, chosen, hitsMin] of [
+    ['probes', NATIVE_PROBES, HITS_WITHOUT_WALL_MIN],
+    ['tricks', NATIVE_TRICKS, TRICK_HITS_WITHOUT_WALL_MIN],
+  ] as const) {
+    it(`reach much without a wall: the ${what} can hit`, async () => {
+      const harmless = chosen.filter(here).filter(({ isRare }) => !isRare);
+      const results = await runAll(bench, 'no wall', harmless);
+      const missed = results.flatMap(([probe, { isEscape, heldBy }]) => (isEscape ? [] : `${probe.name}: ${heldBy}`));
+      const hits = harmless.length - missed.length;
+      assert.ok(hits >= hitsMin, `${hits} hits; missed: ${missed.join(', ')}`);
+    });
+  }
 });
 
 /** What every engine may do: read its configuration. Shows that the wall was made and that a probe can come through. */

@@ -1,4 +1,6 @@
+import type { ChildProcess } from 'node:child_process';
 import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { chmod, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import type { Server } from 'node:net';
 import { createServer } from 'node:net';
@@ -11,6 +13,7 @@ import type { WallAbilities } from '../wall/detect.js';
 import { wallShape } from '../wall/wall.js';
 import { wallSteps } from '../wall/wall-steps.js';
 import type { Bait, NativeProbe } from './native-probes-fixture.js';
+import { unixAddress } from './native-probes-fixture.js';
 
 /** A wall to try, and who starts it. */
 export interface WallTrial {
@@ -34,12 +37,18 @@ const BECOMES = 61_499;
 export class NativeBench {
   readonly #folder: string;
   readonly #servers: readonly Server[];
+  readonly #receiver: ChildProcess;
   readonly bait: Omit<Bait, 'folder'>;
   #probes = 0;
 
-  private constructor(folder: string, servers: readonly Server[], bait: Omit<Bait, 'folder'>) {
+  private constructor(
+    folder: string,
+    { servers, receiver }: { readonly servers: readonly Server[]; readonly receiver: ChildProcess },
+    bait: Omit<Bait, 'folder'>,
+  ) {
     this.#folder = folder;
     this.#servers = servers;
+    this.#receiver = receiver;
     this.bait = bait;
   }
 
@@ -56,11 +65,16 @@ export class NativeBench {
     const servers = [tcp, await listening(socketPath), await listening(`\0${abstractName}`)];
     await chmod(socketPath, 0o777);
     const port = typeof address === 'object' && address !== null ? address.port : 0;
-    return new NativeBench(folder, servers, { pid: process.pid, secretFile, socketPath, abstractName, port });
+    const datagramPath = join(folder, 'datagrams.sock');
+    const receiver = await receiving(datagramPath);
+    await chmod(datagramPath, 0o777);
+    const bait = { pid: process.pid, secretFile, socketPath, abstractName, datagramPath, port };
+    return new NativeBench(folder, { servers, receiver }, bait);
   }
 
   async close(): Promise<void> {
     for (const server of this.#servers) server.close();
+    this.#receiver.kill('SIGKILL');
     await rm(this.#folder, { recursive: true, force: true });
   }
 
@@ -110,6 +124,25 @@ export class NativeBench {
     }
     return cwd;
   }
+}
+
+/** A process with a socket for single messages, which Node has none of; it takes them until it is ended. */
+async function receiving(path: string): Promise<ChildProcess> {
+  const engine = findEngine();
+  if (!engine) throw new Error('the engine is not built');
+  const again = { at: 0 };
+  const program = new LauncherProgram()
+    .add('close_range', [3, 0xffff_ffff, 0])
+    .add('prctl', [1, 9, 0, 0, 0])
+    .add('socket', [1, 2, 0])
+    .add('bind', [3, unixAddress(path), 2 + path.length + 1])
+    .add('write', [2, Buffer.from('.'), 1])
+    .place(again)
+    .add('read', [3, Buffer.alloc(64), 64], { branch: again });
+  const child = spawn(engine.launcher, [], { env: {}, stdio: ['pipe', 'ignore', 'pipe'] });
+  child.stdin.end(program.encode(engine.arch));
+  await once(child.stderr, 'data');
+  return child;
 }
 
 const EPERM = 1;

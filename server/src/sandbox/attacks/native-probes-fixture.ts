@@ -8,6 +8,8 @@ export interface Bait {
   readonly secretFile: string;
   readonly socketPath: string;
   readonly abstractName: string;
+  /** A socket that takes single messages. */
+  readonly datagramPath: string;
   readonly port: number;
   /** The folder the engine may read, as it sees it. */
   readonly folder: string;
@@ -123,7 +125,7 @@ const calls = (
 const opensSocket = (name: string, family: number, type: number, protocol = 0, more: Partial<NativeProbe> = {}) =>
   calls(`socket ${name}`, 'socket', [family, type, protocol], more);
 
-function unixAddress(path: string): Buffer {
+export function unixAddress(path: string): Buffer {
   const address = Buffer.alloc(110);
   address.writeUInt16LE(1, 0);
   address.write(path, 2);

@@ -2,6 +2,12 @@
 export interface TenantProbe {
   readonly name: string;
   readonly code: string;
+  /** One after the other in the same instance; one by default. */
+  readonly runs?: number;
+  /** For code that does not end by itself. */
+  readonly deadlineMs?: number;
+  /** Cannot be shown to hit: no host believes what it tries. */
+  readonly isRare?: true;
 }
 
 /** What is put where code could find it. */
@@ -14,12 +20,12 @@ export interface TenantBait {
   readonly apiPid: number;
 }
 
-const handler = (body: string): string =>
+export const handler = (body: string): string =>
   `module.exports = async (req) => { try { ${body} } catch (error) { return 'refused: ' + (error && error.message || error) } };`;
 const probe = (name: string, body: string): TenantProbe => ({ name, code: handler(body) });
-const module_ = (name: string): string => `await import(${JSON.stringify(name)})`;
+export const module_ = (name: string): string => `await import(${JSON.stringify(name)})`;
 /** Waits for the first of the two, so that a probe which hears nothing ends. */
-const heard = (setup: string): string =>
+export const heard = (setup: string): string =>
   `return await new Promise((resolve, reject) => { ${setup}; setTimeout(() => resolve('heard nothing'), 700) })`;
 
 const environment: readonly TenantProbe[] = [
@@ -327,14 +333,11 @@ const engine: readonly TenantProbe[] = [
   ),
 ];
 
+/** Those that ask the host for something, so that a host which believes them shows whether they can hit. */
+export function askingProbes(bait: TenantBait): readonly TenantProbe[] {
+  return [...sockets(bait), ...otherSockets(bait), ...fetches(bait), ...engine];
+}
+
 export function tenantProbes(bait: TenantBait): readonly TenantProbe[] {
-  return [
-    ...environment,
-    ...files(bait),
-    ...processes(bait),
-    ...sockets(bait),
-    ...otherSockets(bait),
-    ...fetches(bait),
-    ...engine,
-  ];
+  return [...environment, ...files(bait), ...processes(bait), ...askingProbes(bait)];
 }

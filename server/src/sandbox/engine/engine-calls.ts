@@ -69,6 +69,8 @@ export class EngineCalls {
       this.#aborts.add(abort);
       signal?.addEventListener('abort', giveUp);
       asked.on('error', (error) => end(new EngineCallError('broken', error)));
+      // Whatever speaks another protocol is given up without an error.
+      asked.on('close', abort);
       asked.on('response', (response) => collect(response, bytesMax, end));
       asked.end(body);
     });

@@ -6,7 +6,7 @@ export interface Frame {
   readonly body: Buffer;
 }
 
-const HEAD_LENGTH_BYTES = 4;
+export const HEAD_LENGTH_BYTES = 4;
 
 export function encodeFrame(head: unknown, body: Buffer): Buffer {
   const text = Buffer.from(JSON.stringify(head));

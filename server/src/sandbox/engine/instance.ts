@@ -10,6 +10,7 @@ import { ROOT_FOLDER, SOCKET_PATH } from '../wall/wall-steps.js';
 import { EngineCallError, EngineCalls } from './engine-calls.js';
 import { readEngineRequest } from './engine-request.js';
 import { encodeFrame } from './frame.js';
+import { watchIdle } from './idle-watch.js';
 import { readOutcome } from './outcome.js';
 import type { PreparedRun } from './prepared-run.js';
 
@@ -31,9 +32,10 @@ const LOAD_MS = 10_000;
 const POLL_MS = 30_000;
 const POLLS = 2;
 const CHANNELS_MAX = 16;
-/** Our own code in the engine lets no more than 64 requests be under way; what a former run left behind may still be here. */
-const ANSWERING_MAX = 2 * 64;
 const RETRY_MS = 2;
+const NOTHING_MS = 50;
+/** More requests at once than an engine of ours lets code have, with those whose answers are on their way. */
+const OPEN_MAX = 128;
 const WRITTEN_MAX = 4_096;
 
 /** One process of the engine behind its wall: empty at first, then for one version of one tenant's code, until it ends. */
@@ -46,8 +48,10 @@ export class EngineInstance {
   #child: ChildProcess | undefined;
   #written = Buffer.alloc(0);
   #outgoing = new AbortController();
-  #answering = 0;
   #origin: RunOrigin = { traceId: undefined, sourceAddress: undefined };
+  #isRunning = false;
+  #open = 0;
+  #endWatch: () => void = () => {};
   #isEnded = false;
   #isKilled = false;
   #enginePid = 0;
@@ -108,6 +112,8 @@ export class EngineInstance {
   /** One run at a time. Only after `returned`, `thrown` and `invalid` it can be used again; else its process is ended. */
   async run({ body, origin }: PreparedRun, { deadlineMs, signal }: RunBounds): Promise<RunOutcome> {
     this.#origin = origin;
+    this.#endWatch();
+    this.#isRunning = true;
     try {
       const answer = await this.#calls.call('/run', body, { deadlineMs, bytesMax: OUTPUT_BYTES_MAX, signal });
       const outcome = readOutcome(answer.body) ?? { outcome: 'ended' };
@@ -117,9 +123,11 @@ export class EngineInstance {
       this.kill();
       return { outcome: faultOf(error) };
     } finally {
-      // Requests that the code left behind are not waited for.
+      // What the code left behind is not waited for, asks for nothing more and does not go on for long.
+      this.#isRunning = false;
       this.#outgoing.abort();
       this.#outgoing = new AbortController();
+      if (this.isUsable) this.#endWatch = watchIdle(this.#enginePid, () => this.kill());
     }
   }
 
@@ -158,6 +166,7 @@ export class EngineInstance {
   async #finish(): Promise<void> {
     if (this.#isEnded) return;
     this.#isEnded = true;
+    this.#endWatch();
     this.#outgoing.abort();
     this.#calls.close();
     this.#channel.close();
@@ -187,9 +196,14 @@ export class EngineInstance {
         const { status, body } = await this.#channel.call('/out', '', options);
         const found = status === 200 ? readEngineRequest(body) : undefined;
         const by = { code, origin: this.#origin };
-        if (found && this.#answering >= ANSWERING_MAX) this.kill();
-        else if (found) void this.#answer(found.id, () => answer(by, found.request, this.#outgoing.signal));
-        else if (status !== 204) this.kill();
+        if (found && this.#open < OPEN_MAX) {
+          void this.#answer(found.id, () => answer(by, found.request, this.#outgoing.signal));
+        } else if (status === 204) {
+          // Ours says so after a long while; one that was taken over may say so at once, again and again.
+          await new Promise((resolve) => setTimeout(resolve, NOTHING_MS));
+        } else {
+          this.kill();
+        }
       } catch (error) {
         // Its engine ended, or stands still; the deadline of the run decides.
         if (error instanceof EngineCallError && error.fault === 'deadline') continue;
@@ -198,13 +212,14 @@ export class EngineInstance {
     }
   }
 
+  /** Between runs nobody is asked: whatever the code left behind is not its caller's any more. */
   async #answer(id: number, ask: () => ReturnType<AnswerEngine>): Promise<void> {
-    this.#answering += 1;
-    const { body, release, ...head }: EngineAnswer = await ask().catch(() => FAILED);
+    this.#open += 1;
+    const { body, release, ...head }: EngineAnswer = this.#isRunning ? await ask().catch(() => FAILED) : FAILED;
     const options = { deadlineMs: POLL_MS, bytesMax: SMALL_BYTES };
     await this.#channel.call(`/in/${id}`, encodeFrame(head, body), options).catch(() => {});
     release?.();
-    this.#answering -= 1;
+    this.#open -= 1;
   }
 }
 

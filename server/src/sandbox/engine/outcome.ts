@@ -1,6 +1,6 @@
 import { isTooDeep } from '../../kernel/json-guard.js';
 import type { CodeOutcome, ConsoleLine, RunOutcome } from '../run.js';
-import { decodeFrame } from './frame.js';
+import { decodeFrame, HEAD_LENGTH_BYTES } from './frame.js';
 
 const LINES_MAX = 1_000;
 const CONSOLE_CHARACTERS_MAX = 64 * 1024;
@@ -14,15 +14,25 @@ interface Members {
   readonly [name: string]: unknown;
 }
 
+const TOO_DEEP: RunOutcome = {
+  outcome: 'thrown',
+  kind: undefined,
+  errors: { error: ['The answer is nested too deep.'] },
+  response: undefined,
+  console: [],
+};
+
 /** Reads what came out of the engine; undefined for what no engine of ours sends. */
 export function readOutcome(bytes: Buffer): RunOutcome | undefined {
+  // Whatever writes the value again, or looks through it, goes as deep as the value.
+  if (isTooDeep(bytes.subarray(HEAD_LENGTH_BYTES))) return TOO_DEEP;
   const frame = decodeFrame(bytes);
   if (!frame || !isObject(frame.head)) return undefined;
   const { head, body } = frame;
   const console = linesIn(head.console);
   switch (head.outcome) {
     case 'returned':
-      return body.length > VALUE_BYTES_MAX || isTooDeep(body) ? { outcome: 'too_large' } : returned(body, console);
+      return body.length > VALUE_BYTES_MAX ? { outcome: 'too_large' } : returned(body, console);
     case 'invalid':
       return { outcome: 'invalid', message: textOf(head.message, MESSAGE_MAX), console };
     case 'thrown': {

@@ -182,6 +182,48 @@ describe('the pool', () => {
     void running;
   });
 
+  it('serves a tenant that waits although others never stop calling', async () => {
+    const { pool, busy, untilBusy } = open({ instancesMax: 2, instancesPerTenantMax: 1 });
+    let isOver = false;
+    const calling = async (tenantId: string): Promise<void> => {
+      while (!isOver) await pool.run(code(tenantId), INPUT, BOUNDS);
+    };
+    const others = ['a', 'a', 'a', 'b', 'b', 'b'].map((tenantId) => calling(tenantId).catch(() => {}));
+    await untilBusy(2);
+    let isServed = false;
+    const waiting = pool.run(code('c'), INPUT, BOUNDS).then(() => {
+      isServed = true;
+    });
+    for (let turn = 0; turn < 20 && !isServed; turn += 1) {
+      await untilBusy(2);
+      for (const instance of busy()) instance.finish();
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    assert.ok(isServed, 'within a few turns');
+    isOver = true;
+    let ended = 0;
+    for (const each of [...others, waiting]) void each.then(() => (ended += 1));
+    await eventually('they stop', () => {
+      for (const instance of busy()) instance.finish();
+      return ended === others.length + 1;
+    });
+  });
+
+  it('never has more instances than it may, whatever has to make room for what', async () => {
+    let most = 0;
+    const { pool, busy } = open({ instancesMax: 8, instancesPerTenantMax: 2, waitingPerTenantMax: 64, waitingMax: 64 });
+    const keys = Array.from({ length: 30 }, (_, n) => code('a', `o${n}`));
+    const runs = keys.map((each) => pool.run(each, INPUT, BOUNDS));
+    let left = keys.length;
+    for (const run of runs) void run.then(() => (left -= 1));
+    await eventually('all are served', () => {
+      most = Math.max(most, pool.figures().instances);
+      busy()[0]?.finish();
+      return left === 0;
+    });
+    assert.ok(most <= 2, `${most} instances`);
+  });
+
   it('lets so many calls wait, of one tenant and of all, and refuses further ones at once', async () => {
     const { pool, untilBusy, busy } = open({
       instancesMax: 1,

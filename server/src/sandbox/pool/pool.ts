@@ -189,18 +189,29 @@ export class Pool<I extends PooledInstance> {
 
   /** Makes room by ending one that waits for calls, of the tenant itself or of whoever has not used it for longest. */
   #hasPlaceFor(tenantId: string): boolean {
-    const { instancesMax, instancesPerTenantMax } = this.#options;
-    const own = [...this.#assigned].filter((each) => each.tenantId === tenantId);
+    const { instancesMax } = this.#options;
     const starting = [...this.#starting.values()].reduce((sum, count) => sum + count, 0);
-    if (own.length + (this.#starting.get(tenantId) ?? 0) >= instancesPerTenantMax) return this.#endOldest(own);
+    if (!this.#isBelowBound(tenantId)) return this.#endOldest(this.#assignedTo(tenantId));
     return this.#assigned.size + starting < instancesMax || this.#endOldest([...this.#assigned]);
+  }
+
+  #isBelowBound(tenantId: string): boolean {
+    const held = this.#assignedTo(tenantId).length + (this.#starting.get(tenantId) ?? 0);
+    return held < this.#options.instancesPerTenantMax;
+  }
+
+  #assignedTo(tenantId: string): Assigned<I>[] {
+    return [...this.#assigned].filter((each) => each.tenantId === tenantId);
   }
 
   #endOldest(among: readonly Assigned<I>[]): boolean {
     const idle = among.filter(({ isBusy }) => !isBusy);
     const [first, ...others] = idle;
     if (!first) return false;
-    this.#drop(others.reduce((oldest, each) => (each.idleSinceMs < oldest.idleSinceMs ? each : oldest), first));
+    const oldest = others.reduce((one, each) => (each.idleSinceMs < one.idleSinceMs ? each : one), first);
+    // Whoever asks takes the place: nobody else may be given it.
+    this.#remove(oldest);
+    oldest.instance.kill();
     return true;
   }
 
@@ -258,7 +269,7 @@ export class Pool<I extends PooledInstance> {
       this.#drop(used);
       return;
     }
-    const waiter = this.#waiting.takeFor(used.tenantId, used.key);
+    const waiter = this.#waiting.takeFor(used.tenantId, used.key, (tenantId) => this.#isBelowBound(tenantId));
     if (waiter) {
       waiter.resolve(used);
       return;

@@ -47,10 +47,18 @@ export class Waiting<T> {
     return undefined;
   }
 
-  /** The next that wants this very key. */
-  takeFor(tenantId: string, key: string): Waiter<T> | undefined {
+  /** The next that wants this very key, if it is its tenant's turn among those that may have a place. */
+  takeFor(tenantId: string, key: string, mayHave: (tenantId: string) => boolean): Waiter<T> | undefined {
+    for (const other of this.#byTenant.keys()) {
+      if (other === tenantId) break;
+      if (mayHave(other)) return undefined;
+    }
     const waiter = this.#byTenant.get(tenantId)?.find((each) => each.key === key);
-    if (waiter) this.remove(waiter);
+    if (!waiter) return undefined;
+    this.remove(waiter);
+    const left = this.#byTenant.get(tenantId);
+    this.#byTenant.delete(tenantId);
+    if (left) this.#byTenant.set(tenantId, left);
     return waiter;
   }
 
