@@ -42,6 +42,8 @@ export interface InsideCallsOptions {
   readonly onFault: (error: unknown, traceId: string) => void;
 }
 
+const ANSWER_BYTES_MAX = 10 * 1024 * 1024;
+
 interface Callable {
   readonly route: RouteRecord;
   readonly read: ReturnType<typeof createInputReader>;
@@ -96,6 +98,23 @@ async function call(
   return { status: route.status, body: await write(value) };
 }
 
+/** Nobody reads it piece by piece here, so all of it is held at once. */
+async function gathered(list: AsyncIterable<Buffer>): Promise<Buffer> {
+  const pieces: Buffer[] = [];
+  let bytes = 0;
+  for await (const piece of list) {
+    bytes += piece.length;
+    if (bytes > ANSWER_BYTES_MAX) {
+      throw new AppError(
+        'payload_too_large',
+        `The answer is larger than ${ANSWER_BYTES_MAX} bytes. Ask for a smaller page.`,
+      );
+    }
+    pieces.push(piece);
+  }
+  return Buffer.concat(pieces);
+}
+
 /** Serialisers are made for the calls that are used: a list of all would take a while. */
 function callable(route: RouteRecord): Callable {
   let writeWhole: ((value: unknown) => string) | undefined;
@@ -109,9 +128,7 @@ function callable(route: RouteRecord): Callable {
       writeWhole ??= fastJson(route.response);
       if (!(value instanceof PiecewiseList)) return Buffer.from(writeWhole(value));
       writeItem ??= fastJson(itemSchemaOf(route));
-      const pieces: Buffer[] = [];
-      for await (const piece of textOfList(value, writeWhole, writeItem)) pieces.push(piece);
-      return Buffer.concat(pieces);
+      return gathered(textOfList(value, writeWhole, writeItem));
     },
   };
 }

@@ -81,6 +81,14 @@ describe('as whom code runs', { skip: findEngine() ? false : 'the engine does no
     const own = await app.makeApplication(tenant.id, 'private', [], [REVEALS]);
     const id = await make(client(`req.client.tokens.create({ data: 'x'.repeat(2e6) })`), own.id);
     assert.equal((await react(id)).json.raw, 413);
+    for (let made = 0; made < 11; made += 1) {
+      const large = { data: 'x'.repeat(1_000_000), containers: ['/large/'] };
+      assert.equal((await app.call('POST', '/tokens', { key: own.key, body: large })).status, 201);
+    }
+    const list = (size: number) =>
+      client(`req.client.tokens.list({ container: '/large/', size: ${size} }).then((page) => page.data.length)`);
+    assert.equal((await react(await make(list(3), own.id))).json.raw, 3);
+    assert.equal((await react(await make(list(100), own.id))).json.raw, 413);
   });
 
   it('rights that were altered in the database open nothing', async () => {
