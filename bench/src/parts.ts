@@ -8,6 +8,7 @@ import { measureLogs } from './parts/logs.js';
 import { measureMemory } from './parts/memory.js';
 import { measureNeighbours } from './parts/neighbours.js';
 import { measureOverload } from './parts/overload.js';
+import { measureReactors } from './parts/reactors.js';
 import { measureRedis } from './parts/redis.js';
 import { measureServer } from './parts/server.js';
 import { measureStart } from './parts/start.js';
@@ -32,6 +33,7 @@ export const PARTS: Readonly<Record<string, (bench: Bench) => Promise<Findings>>
   redis: measureRedis,
   overload: measureOverload,
   neighbours: measureNeighbours,
+  reactors: measureReactors,
   memory: measureMemory,
   capacity: measureCapacity,
   builds: measureBuilds,

@@ -16,6 +16,18 @@ export async function makeVaultTenant(product: Product): Promise<VaultTenant> {
   return { id, key: await makeApplication(product, id, 'private', TOKEN_RIGHTS), managementKey };
 }
 
+/** A tenant with keys to make Reactors and to run them. */
+export interface ReactorTenant {
+  readonly managementKey: string;
+  readonly key: string;
+}
+
+export async function makeReactorTenant(product: Product): Promise<ReactorTenant> {
+  const id = await makeTenant(product);
+  const managementKey = await makeApplication(product, id, 'management', ['reactor:create']);
+  return { managementKey, key: await makeApplication(product, id, 'private', ['token:create', 'token:use']) };
+}
+
 export async function makeLogTenant(product: Product): Promise<{ readonly id: string; readonly key: string }> {
   const id = await makeTenant(product);
   return { id, key: await makeApplication(product, id, 'management', ['log:read']) };

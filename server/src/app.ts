@@ -28,12 +28,14 @@ import type { Outbound } from './outbound/outbound.js';
 import { createOutbound } from './outbound/outbound.js';
 import { createRateCounting } from './rate-counting.js';
 import { addGauges, adviceOn, readinessObserver, requestTelemetry } from './request-telemetry.js';
+import type { KeyUses } from './resources/applications/index.js';
 import { createKeyUses, writeKeyUses } from './resources/applications/index.js';
 import type { ReactorQueue } from './resources/reactors/index.js';
 import { startRequests } from './resources/reactors/index.js';
 import { createTenants, tokenSettings } from './resources/tenants/index.js';
 import type { ResourceParts } from './resources.js';
 import { tenantApiRoutes } from './resources.js';
+import type { LateSandbox, LateSandboxOptions } from './sandbox/late-sandbox.js';
 import type { SandboxState } from './sandbox/sandbox.js';
 import type { SecurityLog } from './security-log.js';
 import { createSecurityLog } from './security-log.js';
@@ -56,6 +58,8 @@ export interface AppOptions {
   readonly worker?: JobSlot & { readonly askKeeper: AskToCount };
   /** What time it is for background work; by the clocks of process and database unless told. */
   readonly upkeepTime?: (databaseMs: number) => number;
+  /** In place of the wall, to measure what it takes. */
+  readonly createSandbox?: (options: LateSandboxOptions) => LateSandbox;
 }
 
 export interface App {
@@ -90,15 +94,11 @@ export function createApp(options: AppOptions): App {
   const shared: Shared = { ...options, caches, largeWork, security: createSecurityLog(log) };
   const principals = createKnownPrincipals(accessParts(shared));
   const outbound = openOutbound(shared);
-  const tenantCode = createTenantCode({ config, clock, log, metrics, outbound, principals });
+  const tenantCode = createTenantCode({ ...options, outbound, principals });
   const parts = { ...shared, principals, tenantCode, outbound };
   const { vault, routes, queue } = createTenantApi(parts, () => jobs.wake('purge'));
   tenantCode.connect(routes);
-  const keyUses = createKeyUses({
-    clock,
-    write: (uses) => writeKeyUses(database, uses),
-    onFault: (error) => log.main.warn({ err: error }, 'the last use of keys was not written, will try again'),
-  });
+  const keyUses = recordKeyUses(shared);
   const readiness = createReadiness({ ping: () => ping(database), onChange: readinessObserver(log) });
   const rateCounting = createRateCounting({
     config,
@@ -113,7 +113,10 @@ export function createApp(options: AppOptions): App {
     noteUse: keyUses.note,
     routes: [
       ...routes,
-      ...operatorRoutes({ version: VERSION, checkReady: readiness.check }, routes.filter(isJsonRoute)),
+      ...operatorRoutes(
+        { version: VERSION, checkReady: readiness.check, reactors: tenantCode.readiness },
+        routes.filter(isJsonRoute),
+      ),
     ],
   });
   const jobs = startBackground(shared, vault);
@@ -139,6 +142,14 @@ export function createApp(options: AppOptions): App {
       await caches.close();
     },
   };
+}
+
+function recordKeyUses({ clock, core: { database }, log }: Shared): KeyUses {
+  return createKeyUses({
+    clock,
+    write: (uses) => writeKeyUses(database, uses),
+    onFault: (error) => log.main.warn({ err: error }, 'the last use of keys was not written, will try again'),
+  });
 }
 
 /** The vault, and every route on what belongs to tenants. */

@@ -1,5 +1,6 @@
 import type { KnownPrincipals } from './access/known-principals.js';
 import type { Config } from './config.js';
+import type { ReactorsReadiness } from './http/operator-routes.js';
 import type { AnyRoute } from './http/routes/any-route.js';
 import { isJsonRoute } from './http/routes/any-route.js';
 import { createInsideCalls } from './http/routes/inside-calls.js';
@@ -7,10 +8,11 @@ import type { RouteRecord } from './http/routes/route.js';
 import type { Clock } from './kernel/clock.js';
 import type { Outbound } from './outbound/outbound.js';
 import { createAnswerCode } from './resources/reactors/index.js';
-import type { LateSandbox } from './sandbox/late-sandbox.js';
+import type { LateSandbox, LateSandboxOptions } from './sandbox/late-sandbox.js';
 import { createLateSandbox } from './sandbox/late-sandbox.js';
 import type { AnswerEngine } from './sandbox/run.js';
 import type { SandboxState } from './sandbox/sandbox.js';
+import { describeWall } from './sandbox/sandbox.js';
 import type { Metrics } from './telemetry/metrics.js';
 import type { ProcessLog } from './telemetry/process-log.js';
 
@@ -21,6 +23,7 @@ export interface TenantCodeOptions {
   readonly metrics: Metrics;
   readonly outbound: Outbound;
   readonly principals: KnownPrincipals;
+  readonly createSandbox?: (options: LateSandboxOptions) => LateSandbox;
 }
 
 /** Where code of tenants runs, and what it reaches. */
@@ -28,6 +31,14 @@ export interface TenantCode {
   readonly sandbox: LateSandbox;
   /** The calls of the API that code can make come from these routes. Until then it can make none. */
   connect(routes: readonly AnyRoute[]): void;
+  /** For probes. */
+  readiness(): ReactorsReadiness;
+}
+
+function readinessOf(state: SandboxState | undefined): ReactorsReadiness {
+  if (state === undefined) return { status: 'starting' };
+  if (!state.isAvailable) return { status: 'unavailable', reason: state.reason };
+  return { status: 'available', wall: describeWall(state) };
 }
 
 const CLIENT_NAME = 'client';
@@ -36,7 +47,8 @@ export function createTenantCode(options: TenantCodeOptions): TenantCode {
   const { config, clock, log, metrics, outbound, principals } = options;
   let answer: AnswerEngine = () => Promise.reject(new Error('nothing answers yet'));
   const [, ...furtherPrefixes] = config.headerPrefixes;
-  const sandbox = createLateSandbox({
+  const { createSandbox = createLateSandbox } = options;
+  const sandbox = createSandbox({
     isOff: config.reactors === 'off',
     instancesMax: config.reactorInstancesMax,
     instancesPerTenantMax: config.reactorInstancesPerTenantMax,
@@ -51,6 +63,7 @@ export function createTenantCode(options: TenantCodeOptions): TenantCode {
   addSandboxGauges(metrics, sandbox);
   return {
     sandbox,
+    readiness: () => readinessOf(sandbox.state()),
     connect(routes) {
       const callInside = createInsideCalls(routes.filter(isJsonRoute).filter(isForCode), {
         onFault: (error, traceId) => log.main.error({ err: error, traceId }, 'a call of tenant code failed'),
@@ -66,8 +79,7 @@ function isForCode({ permission }: RouteRecord): boolean {
 }
 
 function tellOfWall({ main }: ProcessLog, state: SandboxState): void {
-  if (state.isAvailable)
-    main.info({ wall: state.mode, landlock: state.landlock }, 'code of tenants runs behind a wall');
+  if (state.isAvailable) main.info({ wall: describeWall(state) }, 'code of tenants runs behind a wall');
   else main.warn({ reason: state.reason }, 'no code of tenants runs here: Reactors answer 503, everything else works');
 }
 

@@ -36,6 +36,7 @@ const RANK: Readonly<Record<string, number>> = {
   background: 7.5,
   caches: 7.5,
   'security-log': 7.5,
+  'tenant-code': 7.5,
   'first-start': 8,
   app: 8,
   commands: 9,

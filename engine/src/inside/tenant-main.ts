@@ -61,7 +61,7 @@ function requestOf(
 ): unknown {
   const client = api ? createClient(api) : null;
   const clients = Object.fromEntries(client_names.map((name) => [name, client]));
-  return { ...clients, args, configuration, request_id, attempt };
+  return { client: null, ...clients, args, configuration, request_id, attempt };
 }
 
 function answer(head: object, body?: Uint8Array): Response {

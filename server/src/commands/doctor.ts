@@ -4,6 +4,8 @@ import { asExit, databaseOptions, listenTarget, rootKeySource, storageOptions } 
 import { examineKeys } from '../crypto/key-store.js';
 import { systemClock } from '../kernel/clock.js';
 import { EXIT, ExitError } from '../kernel/exit.js';
+import { examineSandbox } from '../sandbox/examine.js';
+import { describeWall } from '../sandbox/sandbox.js';
 import type { ConnectionTarget } from '../storage/connection.js';
 import type { Database } from '../storage/database.js';
 import { createDatabase } from '../storage/database.js';
@@ -32,6 +34,7 @@ export const doctor: Command = {
       return unknown.length === 0 ? 'usable' : `usable; not known and ignored: ${unknown.join(', ')}`;
     });
     if (config === undefined) return settings;
+    output.print(await describeReactors(config));
     if (config.databaseUrl === undefined && !(await holdsCluster(config.dataDir))) {
       output.print(`ok       database: none in ${config.dataDir} yet, the first start makes it`);
       return EXIT.ok;
@@ -63,6 +66,15 @@ async function examine(output: Output, config: Config, target: ConnectionTarget,
     for (const warning of found?.warnings ?? []) output.print(`warning  ${warning}`);
     return found ? `${found.rootKeyId} opens this database` : 'not used yet, the first start seals the database';
   });
+}
+
+/** Runs code once, because only that proves it. What keeps it from running keeps nothing else from being served. */
+async function describeReactors({ reactors }: Config): Promise<string> {
+  if (reactors === 'off') return 'ok       reactors: turned off by STRONGROOM_REACTORS, invocations are 503';
+  const found = await examineSandbox();
+  return found.isAvailable
+    ? `ok       reactors: code of tenants runs behind a wall (${describeWall(found)})`
+    : `warning  reactors: no code of tenants runs here, invocations are 503: ${found.reason}`;
 }
 
 async function describeServer(target: ConnectionTarget): Promise<string> {

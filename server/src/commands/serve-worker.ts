@@ -59,7 +59,10 @@ async function start(config: Config, log: ProcessLog, line: Line, order: Order):
   };
   try {
     line.onScrape(metrics.render);
-    line.on('open', app.markReady);
+    line.on('open', () => {
+      app.markReady();
+      void app.openSandbox();
+    });
     const port = await listen(() => app.http.listen(config.host, config.port), config, 'port');
     await line.tell({ kind: 'listening', port });
     return stop;

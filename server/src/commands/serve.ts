@@ -61,6 +61,7 @@ async function start(config: Config, log: ProcessLog, output: Output, ending: En
     if (first) output.print(greeting(first, address));
     app.markReady();
     log.main.info({ address, version: VERSION, rootKeyId: core.keyStore.rootKeyId }, 'ready');
+    void app.openSandbox();
     return async () => {
       await scrapes?.close();
       await stop();

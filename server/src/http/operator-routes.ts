@@ -8,9 +8,30 @@ export interface OperatorOptions {
   readonly version: string;
   /** Rejects while storage or keys cannot be used. */
   readonly checkReady: () => Promise<void>;
+  /** Whether code of tenants runs here, or why not. Its absence keeps nothing else from being served. */
+  readonly reactors: () => ReactorsReadiness;
+}
+
+export interface ReactorsReadiness {
+  readonly status: 'starting' | 'available' | 'unavailable';
+  /** What the wall is made of. */
+  readonly wall?: string;
+  readonly reason?: string;
 }
 
 const Status = named('Status', { status: Type.String({ examples: ['ok'] }) });
+
+const Readiness = named('Readiness', {
+  status: Type.String({ examples: ['ready'] }),
+  reactors: Type.Object(
+    {
+      status: Type.Enum(['starting', 'available', 'unavailable']),
+      wall: Type.Optional(Type.String({ description: 'What tenant code runs behind', examples: ['user, landlock 7'] })),
+      reason: Type.Optional(Type.String({ description: 'Why no tenant code runs' })),
+    },
+    { description: 'Whether code of tenants runs here. Everything else is served without it' },
+  ),
+});
 
 /** Health and documents: no key, no tenant data. */
 export function operatorRoutes(options: OperatorOptions, tenantRoutes: readonly RouteRecord[]): RouteRecord[] {
@@ -37,10 +58,10 @@ export function operatorRoutes(options: OperatorOptions, tenantRoutes: readonly 
       path: '/readyz',
       summary: 'Can it serve?',
       description: 'Answers 200 when storage and keys are usable, else 503.',
-      response: Status,
+      response: Readiness,
       handle: async () => {
         await options.checkReady();
-        return { status: 'ready' };
+        return { status: 'ready', reactors: options.reactors() };
       },
     }),
     defineRoute({

@@ -4,6 +4,7 @@ import { prepareRun } from './engine/prepared-run.js';
 import type { PoolFigures } from './pool/pool.js';
 import { Pool } from './pool/pool.js';
 import type { AnswerEngine, CodeVersion, Run, RunBounds, RunInput } from './run.js';
+import { NoWallError } from './wall/no-wall-error.js';
 import type { MakeWallOptions, Wall } from './wall/wall.js';
 import { makeWall } from './wall/wall.js';
 
@@ -27,6 +28,11 @@ export interface SandboxOptions {
 export type SandboxState =
   | { readonly isAvailable: true; readonly mode: string; readonly landlock: number }
   | { readonly isAvailable: false; readonly reason: string };
+
+/** In the words of the manual. */
+export function describeWall({ mode, landlock }: Extract<SandboxState, { readonly isAvailable: true }>): string {
+  return landlock === 0 ? mode : `${mode}, landlock ${landlock}`;
+}
 
 /**
  * Runs code of tenants, each version in a process of its own behind a wall. It knows nothing of tokens, routes or rights: as
@@ -55,7 +61,9 @@ export async function openSandbox(options: SandboxOptions): Promise<Sandbox> {
     const wall = await makeWall(options.wall);
     return createSandbox(options, wall);
   } catch (error) {
-    return noSandbox(error instanceof Error ? error.message : String(error));
+    if (error instanceof NoWallError) return noSandbox(error.message);
+    options.onFault(error);
+    return noSandbox('the wall could not be made; the log says why');
   }
 }
 

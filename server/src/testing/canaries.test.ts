@@ -3,6 +3,7 @@ import { randomInt } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { findEngine } from '@strongroom/engine/paths.js';
 import { generateRootKey } from '../crypto/root-key.js';
 import { HOUR_MS } from '../jobs/job-record.js';
 import type { TestVault } from '../resources/tokens/vault-fixture.js';
@@ -39,6 +40,11 @@ function plant() {
     query: word('query'),
     failing: word('failing'),
     replacement: word('replacement'),
+    source: word('source'),
+    setting: word('setting'),
+    argument: word('argument'),
+    result: word('result'),
+    printed: word('printed'),
   };
 }
 
@@ -126,6 +132,29 @@ async function spread(vault: TestVault, canaries: Canaries): Promise<string[]> {
   return errors;
 }
 
+/** Has code run that holds canaries, is given some, prints and returns some. What it throws is its caller's alone. */
+async function spreadCode({ app, tenant, keyWith, make }: TestVault, canaries: Canaries): Promise<void> {
+  const { source, setting, argument, result, printed } = canaries;
+  const caller = await keyWith([], ['token:use', 'token:create']);
+  const { id: card } = await make({ type: 'card_number', data: canaries.card });
+  const returns = `{ raw: ['${result}', req.args], tokenize: { a: '${result}' } }`;
+  const code = `/* ${source} */ module.exports = async (req) => { console.log('${printed}', req); if (req.args.fails) throw new Error('${result}'); return ${returns}; };`;
+  const body = { name: 'Canaries', code, configuration: { SETTING: setting } };
+  const made = await app.call('POST', '/reactors', { key: tenant.key, body });
+  const path = `/reactors/${made.json.id}`;
+  const react = (args: object, key?: string) =>
+    app.call('POST', `${path}/react`, {
+      ...{ key: caller, body: { args } },
+      ...(key !== undefined && { headers: { 'SVC-IDEMPOTENCY-KEY': key } }),
+    });
+  const ran = await react({ argument, card: `{{ ${card} }}` }, 'kept-run');
+  assert.deepEqual(ran.json.raw, [result, { argument, card: canaries.card }]);
+  assert.equal((await react({ argument, fails: true })).status, 500);
+  const tried = await app.call('POST', `${path}/test`, { key: tenant.key, body: { args: { argument } } });
+  assert.ok(tried.text.includes(printed));
+  assert.equal((await app.call('PATCH', path, { key: tenant.key, body: { code: `${code} ` } })).status, 204);
+}
+
 async function filesUnder(folder: string): Promise<string[]> {
   const entries = await readdir(folder, { withFileTypes: true, recursive: true });
   return entries.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name));
@@ -152,6 +181,7 @@ test('no canary in tables, data files, write-ahead log, process log, server log,
 
   const canaries = plant();
   const errors = await spread(vault, canaries);
+  if (findEngine() !== undefined) await spreadCode(vault, canaries);
   const trace = word('trace');
   await vault.send('GET', '/tokens', undefined, { headers: { 'SVC-TRACE-ID': trace } });
 

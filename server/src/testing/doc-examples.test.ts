@@ -16,15 +16,19 @@ import type { Answer, Call } from './http-client.js';
 import { createCaller } from './http-client.js';
 import type { Example, ExampleStep } from './page-examples.js';
 import { Bindings, examplesIn, unfolded } from './page-examples.js';
+import { startPaymentProvider } from './payment-provider.js';
 
 const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
 const MAIN = fileURLToPath(new URL('../main.js', import.meta.url));
 const ON_THE_PAGE = 'http://127.0.0.1:8080';
+const PROVIDER_ON_THE_PAGE = 'http://127.0.0.1:9400';
 const COMMAND_MS = 60_000;
 const TOKEN_RIGHTS = ['token:create', 'token:read', 'token:search', 'token:update', 'token:delete'];
 
 interface World {
   readonly url: string;
+  /** Of the payment provider that stands in on this machine. */
+  readonly providerUrl: string;
   readonly call: Call;
   readonly firstKey: string;
   readonly folder: string;
@@ -88,11 +92,13 @@ async function start(
   await chmod(join(bin, 'strongroom'), 0o755);
   const port = await freePort();
   const url = `http://127.0.0.1:${port}`;
+  const provider = await startPaymentProvider();
   const keyFile = join(folder, 'root.key');
   await writeFile(keyFile, generateRootKey().reveal(), { mode: 0o600 });
   const settings = {
     STRONGROOM_DATA_DIR: join(folder, 'data'),
     STRONGROOM_PORT: String(port),
+    STRONGROOM_OUTBOUND_ALLOW: provider.url,
     ...(how === 'root key of its own' && { STRONGROOM_ROOT_KEY_FILE: keyFile }),
   };
   const child = launch(settings, 'serve');
@@ -122,10 +128,11 @@ async function start(
   };
   return {
     greeting,
-    world: { url, call: createCaller(url), firstKey, folder, shell },
+    world: { url, providerUrl: provider.url, call: createCaller(url), firstKey, folder, shell },
     async stop() {
       child.kill('SIGTERM');
       await ended;
+      await provider.close();
       await rm(folder, { recursive: true, force: true });
     },
   };
@@ -135,8 +142,9 @@ function failed(error: { readonly code?: unknown; readonly stdout?: string }): {
   return { stdout: `${error.stdout}(ended with ${error.code})` };
 }
 
-function bindingsIn({ folder, url }: World): Bindings {
+function bindingsIn({ folder, url, providerUrl }: World): Bindings {
   const bindings = new Bindings();
+  bindings.place(PROVIDER_ON_THE_PAGE, providerUrl);
   bindings.place(ON_THE_PAGE, url);
   bindings.place('/srv', folder);
   bindings.place('/backup', join(folder, 'backups'));

@@ -60,7 +60,10 @@ describe('limits by the record of the route', () => {
   before(async () => {
     app = await startTestApp();
     const tenantRoutes = idleRoutes(app);
-    const operator = operatorRoutes({ version: '0', checkReady: () => Promise.resolve() }, tenantRoutes);
+    const operator = operatorRoutes(
+      { version: '0', reactors: () => ({ status: 'starting' }), checkReady: () => Promise.resolve() },
+      tenantRoutes,
+    );
     routing = routingOf([...tenantRoutes, ...operator, homePage(), ...docsPages()]);
   });
   after(() => app.close());

@@ -45,7 +45,10 @@ describe('the route table', () => {
     tenant = await app.makeTenant();
     const refuse = () => Promise.reject(new Error('nothing is called here'));
     tenantRoutes = idleRoutes(app);
-    publicRoutes = operatorRoutes({ version: '0', checkReady: refuse }, tenantRoutes);
+    publicRoutes = operatorRoutes(
+      { version: '0', reactors: () => ({ status: 'starting' }), checkReady: refuse },
+      tenantRoutes,
+    );
   });
   after(() => app.close());
 

@@ -7,7 +7,7 @@ import type { RequestContext } from './context.js';
 import { CustomResponse, isForDisplay } from './custom-response.js';
 import type { JsonText } from './json-text.js';
 import { problemOf } from './problem.js';
-import type { AnswerWriterOptions } from './write-answer.js';
+import type { AnswerWriter, AnswerWriterOptions } from './write-answer.js';
 import { createAnswerWriter } from './write-answer.js';
 
 /** Sends answers. Every request ends in exactly one call of one of these. */
@@ -61,26 +61,7 @@ export function createResponder(options: ResponderOptions): Responder {
   const { send, stream } = createAnswerWriter(options);
   const refusals = { plain: refusalFor(true), problem: refusalFor(false) };
 
-  function problem(exchange: Exchange, error: unknown): void {
-    const { request, context } = exchange;
-    const { status, headers, body } = problemOf(error, {
-      traceId: context.traceId,
-      prefix: context.headers.prefix,
-      isPlainJson: readsPlainJsonAlone(request.rawHeaders),
-    });
-    send(exchange, status, [...headersFor(context, NOT_STORED), ...Object.entries(headers).flat()], body);
-  }
-
-  function custom(exchange: Exchange, { answer }: CustomResponse): void {
-    if (isForDisplay(exchange.request)) {
-      problem(exchange, displayRefused());
-      return;
-    }
-    const cache = hasName(answer.headers, 'cache-control') ? NOTHING : NOT_STORED;
-    const hasBody = answer.status !== 204 && answer.status !== 304;
-    const headers = [...headersFor(exchange.context, cache), ...answer.headers];
-    send(exchange, answer.status, headers, hasBody ? answer.body : undefined);
-  }
+  const problem = createProblemSender(headersFor, send);
 
   return {
     overloaded(exchange) {
@@ -115,10 +96,39 @@ export function createResponder(options: ResponderOptions): Responder {
     file(exchange, extra, content) {
       send(exchange, content === undefined ? 304 : 200, [...headersFor(exchange.context, NOTHING), ...extra], content);
     },
-    problem(exchange, error) {
-      if (error instanceof CustomResponse) custom(exchange, error);
-      else problem(exchange, error);
-    },
+    problem,
+  };
+}
+
+/** Sends refusals, and what code of a tenant answers in their place. */
+function createProblemSender(
+  headersFor: ReturnType<typeof createCommonHeaders>,
+  send: AnswerWriter['send'],
+): Responder['problem'] {
+  function problem(exchange: Exchange, error: unknown): void {
+    const { request, context } = exchange;
+    const { status, headers, body } = problemOf(error, {
+      traceId: context.traceId,
+      prefix: context.headers.prefix,
+      isPlainJson: readsPlainJsonAlone(request.rawHeaders),
+    });
+    send(exchange, status, [...headersFor(context, NOT_STORED), ...Object.entries(headers).flat()], body);
+  }
+
+  function custom(exchange: Exchange, { answer }: CustomResponse): void {
+    if (isForDisplay(exchange.request)) {
+      problem(exchange, displayRefused());
+      return;
+    }
+    const cache = hasName(answer.headers, 'cache-control') ? NOTHING : NOT_STORED;
+    const hasBody = answer.status !== 204 && answer.status !== 304;
+    const headers = [...headersFor(exchange.context, cache), ...answer.headers];
+    send(exchange, answer.status, headers, hasBody ? answer.body : undefined);
+  }
+
+  return (exchange, error) => {
+    if (error instanceof CustomResponse) custom(exchange, error);
+    else problem(exchange, error);
   };
 }
 

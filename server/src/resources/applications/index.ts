@@ -15,6 +15,7 @@ export type { ApplicationNames, NamedApplication } from './definition/named.js';
 export { createApplicationNames } from './definition/named.js';
 export { SESSION_END_EVENTS } from './events.js';
 export { expireApplications } from './expiry/sweep.js';
+export type { KeyUses } from './keys/uses.js';
 export { createKeyUses, writeKeyUses } from './keys/uses.js';
 export { ExpiresAtInput, Pagination, PermissionNames, RuleBody, RuleInputs } from './schema.js';
 

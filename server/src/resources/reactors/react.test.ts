@@ -97,7 +97,7 @@ describe('POST /reactors/{id}/react', { skip: findEngine() ? false : 'the engine
         ['Token created', own.id],
       ],
     );
-    const without = await make('module.exports = async (req) => ({ raw: [req.client ?? null, req.acme ?? null] });');
+    const without = await make('module.exports = async (req) => ({ raw: [req.client, req.acme ?? null] });');
     assert.deepEqual((await react(without)).json, { raw: [null, null] });
   });
 

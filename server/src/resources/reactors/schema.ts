@@ -108,14 +108,20 @@ export const ReactBody = named('ReactAnswer', {
   raw: Type.Optional(Type.Unsafe({ description: 'What the code gave as `raw`' })),
 });
 
+const TRIAL = {
+  configuration: Type.Optional(orNull(configurationOf(`At most ${ENTRIES_MAX} entries`))),
+  args: Type.Optional(Type.Unsafe({ description: `${ANY}, without expressions` })),
+};
+
 export const TrialDocument = Type.Object(
   {
     code: Type.Optional(orNull(Code)),
-    configuration: Type.Optional(orNull(configurationOf(`At most ${ENTRIES_MAX} entries`))),
-    args: Type.Optional(Type.Unsafe({ description: `${ANY}, without expressions` })),
+    ...TRIAL,
   },
   { title: 'ReactorTestInput' },
 );
+
+export const CodeTrialDocument = Type.Object({ code: Code, ...TRIAL }, { title: 'CodeTestInput' });
 
 export const TrialBody = named('ReactorTest', {
   raw: Type.Optional(Type.Unsafe({ description: ANY })),

@@ -107,10 +107,9 @@ export class EngineInstance {
     this.#origin = origin;
     try {
       const answer = await this.#calls.call('/run', body, { deadlineMs, bytesMax: OUTPUT_BYTES_MAX, signal });
-      const outcome = readOutcome(answer.body);
-      if (outcome) return outcome;
-      this.kill();
-      return { outcome: 'ended' };
+      const outcome = readOutcome(answer.body) ?? { outcome: 'ended' };
+      if (!('console' in outcome)) this.kill();
+      return outcome;
     } catch (error) {
       this.kill();
       return { outcome: faultOf(error) };

@@ -1,6 +1,7 @@
 import { mkdtemp, readdir, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { NoWallError } from './no-wall-error.js';
 import { SOCKET_PATH } from './wall-steps.js';
 
 /** With the process in its name, so that what a killed one left behind can be told from what is used. */
@@ -16,9 +17,7 @@ export async function makeBaseFolder(parent = tmpdir()): Promise<string> {
   const longest = join(base, 'x'.repeat(INSTANCE_NAME_LENGTH), SOCKET_PATH);
   if (Buffer.byteLength(longest) <= SOCKET_PATH_MAX) return base;
   await rm(base, { recursive: true });
-  throw new Error(
-    `the path of the temporary folder ${parent} is too long for a socket in it: set TMPDIR to a shorter one`,
-  );
+  throw new NoWallError('the path of the temporary folder is too long for a socket in it: set TMPDIR to a shorter one');
 }
 
 async function leftIn(parent: string): Promise<string[]> {

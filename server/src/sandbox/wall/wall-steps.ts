@@ -61,6 +61,7 @@ const LIMIT = { fileSize: 1, data: 2, core: 4, processes: 6, descriptors: 7, loc
 /** Behind the API process, which goes first. */
 const NICE = 10;
 const HOSTNAME = 'reactor';
+const OUT_OF_MEMORY_FIRST = '1000';
 
 /** Everything between the launcher's first instruction and the engine's, in order. What fails stops it. */
 export function wallSteps(options: WallOptions): LauncherProgram {
@@ -92,6 +93,10 @@ function openSocket(program: LauncherProgram): void {
   program
     .add('prctl', [PR.deathSignal, SIGKILL, 0, 0, 0], { about: 'end with the parent' })
     .add('close_range', [3, 0xffff_ffff, 0], { about: 'close inherited files' })
+    // When the machine runs out of memory an engine goes first, and not the API.
+    .add('openat', [AT_WORKING_FOLDER, '/proc/self/oom_score_adj', WRITE_ONLY], { mayFail: true })
+    .add('write', [3, Buffer.from(OUT_OF_MEMORY_FIRST), OUT_OF_MEMORY_FIRST.length], { mayFail: true })
+    .add('close', [3], { mayFail: true })
     .add('openat', [AT_WORKING_FOLDER, '/dev/null', READ_WRITE], { about: 'open /dev/null' })
     .add('dup3', [3, 0, 0])
     .add('close', [3])

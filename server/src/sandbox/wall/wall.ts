@@ -5,6 +5,7 @@ import { makeBaseFolder } from './base-folder.js';
 import type { WallAbilities } from './detect.js';
 import { detectAbilities } from './detect.js';
 import { needsOf } from './libraries.js';
+import { NoWallError } from './no-wall-error.js';
 import { enginePidOf, missingOf } from './read-back.js';
 import type { WallLimits, WallOptions } from './wall-steps.js';
 import { wallSteps } from './wall-steps.js';
@@ -38,14 +39,15 @@ const LIMITS: WallLimits = { dataMiB: 768, descriptors: 256, processes: 32 };
 const JITLESS_DATA_MIB = 288;
 const REASON_MAX = 300;
 
-/** Throws the reason where none can be made. */
+/** Throws a `NoWallError` where none can be made. */
 export async function makeWall(options: MakeWallOptions = {}): Promise<Wall> {
   const engine = findEngine();
-  if (engine === undefined) throw new Error('the engine runs on Linux on x64 and arm64 alone, and has to be built');
+  if (engine === undefined)
+    throw new NoWallError('the engine runs on Linux on x64 and arm64 alone, and has to be built');
   const owner = { uid: process.getuid?.() ?? -1, gid: process.getgid?.() ?? -1 };
   const abilities = { ...(await detectAbilities(engine, owner.uid)), ...options.abilities };
   if (abilities.mode === 'flat' && abilities.landlock === 0) {
-    throw new Error('this machine allows neither namespaces nor Landlock');
+    throw new NoWallError('this machine allows neither namespaces nor Landlock');
   }
   return createWall(engine, wallShape(engine, abilities, owner, options.isJitless), await makeBaseFolder());
 }

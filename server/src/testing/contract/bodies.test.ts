@@ -10,7 +10,8 @@ import { takesBody } from '../../http/routes/route.js';
 import type { FieldErrors } from '../../kernel/errors.js';
 import { AppError } from '../../kernel/errors.js';
 import { checkTimedRights } from '../../resources/applications/definition/definition.js';
-import { readReactor, readReactorPatch } from '../../resources/reactors/definition/input.js';
+import { readReactor, readReactorPatch, readTrial } from '../../resources/reactors/definition/input.js';
+import { readReactAsyncBody, readReactBody } from '../../resources/reactors/run/input.js';
 import { readNewToken } from '../../resources/tokens/input/new-token.js';
 import { readTokenPatch } from '../../resources/tokens/input/token-patch.js';
 import { readTokenizeBody } from '../../resources/tokens/input/tokenize.js';
@@ -37,6 +38,10 @@ const READERS: Readonly<Record<string, Read>> = {
   'POST /reactors': (body) => faultsOf(() => readReactor(body)),
   'PUT /reactors/{id}': (body) => faultsOf(() => readReactor(body)),
   'PATCH /reactors/{id}': (body) => faultsOf(() => readReactorPatch(body)),
+  'POST /reactors/{id}/react': (body) => faultsOf(() => readReactBody(body)),
+  'POST /reactors/{id}/react-async': (body) => faultsOf(() => readReactAsyncBody(body)),
+  'POST /reactors/{id}/test': (body) => faultsOf(() => readTrial(body, true)),
+  'POST /reactors/test': (body) => faultsOf(() => readTrial(body, false)),
 };
 
 type Rights = Parameters<typeof checkTimedRights>[1];
@@ -69,12 +74,26 @@ const REACTORS = [
   { name: 'R', code: 'x', configuration: { A: 'a', b_2: null }, application: { id: CONTEXT_ID, name: 'ignored' } },
   { name: 'R', code: 'x', configuration: null, application: null },
 ];
+const TRIALS_OF_CODE = [
+  { code: 'x', configuration: { A: 'a', b_2: null }, args: { deep: [1, null] } },
+  { code: 'x', configuration: null, args: null },
+];
 const WHOLE: Readonly<Record<string, readonly unknown[]>> = {
   'POST /tokens': TOKENS,
   'PATCH /tokens/{id}': [...TOKENS, { containers: null, metadata: null, mask: null, expires_at: null, privacy: null }],
   'POST /reactors': REACTORS,
   'PUT /reactors/{id}': REACTORS,
   'PATCH /reactors/{id}': REACTORS,
+  'POST /reactors/{id}/react': [
+    { args: [1, 'x'], callback_url: 'https://example.com/back', timeout_ms: 10_000 },
+    { args: null, callback_url: null, timeout_ms: null },
+  ],
+  'POST /reactors/{id}/react-async': [
+    { args: [1, 'x'], timeout_ms: 210_000 },
+    { args: null, timeout_ms: null },
+  ],
+  'POST /reactors/{id}/test': [{}, ...TRIALS_OF_CODE],
+  'POST /reactors/test': TRIALS_OF_CODE,
   'POST /tokenize': [TOKENS, { deep: [{ a: TOKENS[2] }, 'x', 1, null, { type: 'token' }, { data: 1 }] }],
 };
 
@@ -101,6 +120,7 @@ const SENTENCES: Readonly<Record<string, readonly RegExp[]>> = {
   ],
   text: [/^must not hold NUL or unpaired surrogates$/, /^must not have a key with NUL or unpaired surrogates$/],
   entries: [/^must have at most 25 entries$/, /^must have at most 1 MiB of code and configuration$/],
+  callback_url: [/^must be an https address of at most 2000 characters$/],
   application: [/^must be the id of a public or private Application/],
   name: [/^must not be blank and must not hold NUL or unpaired surrogates$/],
 };

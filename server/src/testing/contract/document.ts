@@ -14,7 +14,13 @@ export type DocumentObject = { readonly [name: string]: unknown };
 /** Every route there is, to be looked at and not called: nothing runs behind them. */
 export function allRoutes(): RouteRecord[] {
   const tenantApi = idleRoutes(nothingBehind());
-  return [...tenantApi, ...operatorRoutes({ version: VERSION, checkReady: async () => {} }, tenantApi)];
+  return [
+    ...tenantApi,
+    ...operatorRoutes(
+      { version: VERSION, reactors: () => ({ status: 'starting' }), checkReady: async () => {} },
+      tenantApi,
+    ),
+  ];
 }
 
 /** The document as a server of this very build would serve it. */

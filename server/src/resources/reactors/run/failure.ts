@@ -21,7 +21,7 @@ const STATUS_MAX = 599;
 type Failed = Exclude<RunOutcome, { readonly outcome: 'returned' }>;
 
 /** The refusal that a run ends in which returned nothing. `prefixes`: of headers that are ours. */
-export function failureOf(run: Failed, deadlineMs: number, prefixes: readonly string[]): AppError {
+export function failureOfRun(run: Failed, deadlineMs: number, prefixes: readonly string[]): AppError {
   switch (run.outcome) {
     case 'invalid':
       return new AppError('reactor_code_invalid', 'Invalid Reactor Code', { errors: { error: [run.message] } });

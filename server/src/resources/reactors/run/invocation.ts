@@ -5,11 +5,11 @@ import type { Json } from '../../../kernel/json.js';
 import type { TenantTx } from '../../../storage/scope.js';
 
 /** Who may have code run. */
-export type Caller = Application | Session;
+export type Invoker = Application | Session;
 
 /** One attempt to run a Reactor in somebody's name. */
 export interface Invocation {
-  readonly principal: Caller;
+  readonly principal: Invoker;
   readonly auditContext: AuditContext;
   readonly reactorId: string;
   /** With expressions, as the caller sent them. */

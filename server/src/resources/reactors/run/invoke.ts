@@ -13,9 +13,9 @@ import type { Vault } from '../../../vault/index.js';
 import { readTokenizePlan } from '../../tokens/index.js';
 import type { ReactorStore } from '../definition/store.js';
 import { REACTOR_EVENTS } from '../events.js';
-import { failureOf, runtimeError } from './failure.js';
-import type { Caller, Conclude, Invocation, InvocationResult, Invoke, ReactAnswer } from './invocation.js';
-import { openReactor } from './open-reactor.js';
+import { currentReactor } from './current-reactor.js';
+import { failureOfRun, runtimeError } from './failure.js';
+import type { Conclude, Invocation, InvocationResult, Invoke, Invoker, ReactAnswer } from './invocation.js';
 import type { RunCode } from './run-code.js';
 
 export interface InvokeOptions {
@@ -45,7 +45,7 @@ interface Underway {
   readonly options: InvokeOptions;
   readonly invocation: Invocation;
   readonly version: number;
-  readonly application: Caller | undefined;
+  readonly application: Invoker | undefined;
   readonly conclude: Conclude | undefined;
 }
 
@@ -55,7 +55,7 @@ export function createInvoke(options: InvokeOptions, store: ReactorStore): Invok
     const { principal, auditContext, reactorId, requestId, attempt, deadlineMs, signal } = invocation;
     const { tenantId } = principal;
     runCode.check();
-    const { row, content } = await openReactor(database, store, tenantId, reactorId);
+    const { row, content } = await currentReactor(database, store, tenantId, reactorId);
     const { applicationId } = content;
     const application = applicationId === null ? undefined : await principals.application(tenantId, applicationId);
     const args = await vault.use(principal, auditContext, { args: invocation.args }, 'reactor');
@@ -100,7 +100,7 @@ async function refused(underway: Underway, error: unknown): Promise<never> {
 async function conclusionOf(underway: Underway, { outcome }: Run): Promise<InvocationResult> {
   const { options, invocation } = underway;
   if (outcome.outcome !== 'returned') {
-    return concludeFailure(underway, failureOf(outcome, invocation.deadlineMs, options.headerPrefixes));
+    return concludeFailure(underway, failureOfRun(outcome, invocation.deadlineMs, options.headerPrefixes));
   }
   const returned = (outcome.value ?? {}) as Json; // It came out of a parser.
   if (!isJsonObject(returned)) {

@@ -1,7 +1,7 @@
 import type { RouteExample, RouteRecord } from '../../../http/routes/route.js';
 import { defineRoute } from '../../../http/routes/route.js';
 import { REACTOR_EVENTS } from '../events.js';
-import { ReactBody, ReactDocument, TrialBody, TrialDocument } from '../schema.js';
+import { CodeTrialDocument, ReactBody, ReactDocument, TrialBody, TrialDocument } from '../schema.js';
 import type { RunCalls } from './service.js';
 
 const one = { entityId: { param: 'id' }, onDenied: REACTOR_EVENTS.denied } as const;
@@ -16,8 +16,14 @@ export const CODE_FAILURES = [
   'reactor_error',
   'reactors_unavailable',
 ] as const;
-const ARGS_RULES = { expressions: 'Expressions in `args` parse, evaluate and name at most 100 tokens.' };
-const TRIAL_RULES = { expressions: '`args` holds no expressions, because a test uses no tokens.' };
+const ARGS_RULES = {
+  expressions: 'Expressions in `args` parse, give a value and name tokens that there are, 100 at most.',
+  callback_url: 'The address is one of https, without a user or password in it.',
+};
+const TRIAL_RULES = {
+  entries: 'At most 25 entries of `configuration` are not null.',
+  expressions: '`args` holds no expressions, because a test uses no tokens.',
+};
 
 export function reactRoutes(runs: RunCalls): RouteRecord[] {
   return [reactRoute(runs), ...trialRoutes(runs)];
@@ -53,12 +59,12 @@ function trialRoutes(runs: RunCalls): RouteRecord[] {
     status: 200,
     response: TrialBody,
     failures: CODE_FAILURES,
-    describes: { body: TrialDocument, rules: TRIAL_RULES },
   } as const;
   return [
     defineRoute({
       ...trial,
       path: '/reactors/test',
+      describes: { body: CodeTrialDocument, rules: TRIAL_RULES },
       summary: 'Try code',
       description: 'Runs code without tokens or client, and shows what it prints. Nothing is kept.',
       example: { body: { code: 'module.exports = async (req) => ({ raw: req.args.n + 1 });', args: { n: 1 } } },
@@ -68,6 +74,7 @@ function trialRoutes(runs: RunCalls): RouteRecord[] {
     defineRoute({
       ...trial,
       path: '/reactors/:id/test',
+      describes: { body: TrialDocument, rules: TRIAL_RULES },
       summary: 'Try a Reactor',
       description: 'The same with its own code and configuration, or others in their place.',
       optionalBody: true,

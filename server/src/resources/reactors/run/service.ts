@@ -5,7 +5,7 @@ import type { ReactorStore } from '../definition/store.js';
 import { reactorIdOf } from '../definition/store.js';
 import type { Accept } from '../queue/accept.js';
 import { readReactBody } from './input.js';
-import type { Caller, ReactAnswer } from './invocation.js';
+import type { Invoker, ReactAnswer } from './invocation.js';
 import type { InvokeOptions } from './invoke.js';
 import { createInvoke } from './invoke.js';
 import type { TrialAnswer } from './trial.js';
@@ -14,7 +14,7 @@ import { createTryCode } from './trial.js';
 type Id = string | undefined;
 
 export interface RunCalls {
-  react(caller: Caller, auditContext: AuditContext, id: Id, body: unknown): Promise<ReactAnswer | OtherSuccess>;
+  react(caller: Invoker, auditContext: AuditContext, id: Id, body: unknown): Promise<ReactAnswer | OtherSuccess>;
   /** Without an id, of code that is nobody's yet. */
   test(tenantId: string, auditContext: AuditContext, id: Id, body: unknown): Promise<TrialAnswer>;
 }

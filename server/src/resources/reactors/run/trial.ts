@@ -13,9 +13,9 @@ import type { TrialInput } from '../definition/input.js';
 import { readTrial } from '../definition/input.js';
 import type { ReactorStore } from '../definition/store.js';
 import { REACTOR_EVENTS } from '../events.js';
-import { failureOf, runtimeError } from './failure.js';
+import { currentReactor } from './current-reactor.js';
+import { failureOfRun, runtimeError } from './failure.js';
 import type { InvokeOptions } from './invoke.js';
-import { openReactor } from './open-reactor.js';
 
 /** What a trial run did, for whoever writes the code. */
 export interface TrialAnswer {
@@ -42,7 +42,7 @@ export function createTryCode(options: InvokeOptions, store: ReactorStore): TryC
     const given = readTrial(body, reactorId !== undefined);
     refuseExpressions(given.args);
     runCode.check();
-    const stored = reactorId === undefined ? undefined : await openReactor(database, store, tenantId, reactorId);
+    const stored = reactorId === undefined ? undefined : await currentReactor(database, store, tenantId, reactorId);
     const { code, configuration } = definitionOf(given, stored);
     const startedMs = clock.monotonicMs();
     const { outcome } = await runCode.run(
@@ -102,7 +102,7 @@ function answerOf(outcome: RunOutcome, durationMs: number, headerPrefixes: reado
   const failure =
     outcome.outcome === 'returned'
       ? runtimeError('The function must return an object with raw, tokenize or both.')
-      : failureOf(outcome, DEADLINE_MS, headerPrefixes);
+      : failureOfRun(outcome, DEADLINE_MS, headerPrefixes);
   const { code, message, status, errors } = failure;
   throw new AppError(code, message, {
     status,

@@ -6,7 +6,7 @@ import { noSuchReactor } from '../definition/store.js';
 import { findReactor } from '../queries.js';
 
 /** A Reactor as it is now, with what it says. */
-export async function openReactor(
+export async function currentReactor(
   database: Database,
   store: ReactorStore,
   tenantId: string,
