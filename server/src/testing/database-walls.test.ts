@@ -125,15 +125,20 @@ describe('what the database itself refuses', () => {
     const rights = Object.fromEntries(held.rows.map(({ name, columns }) => [name, columns]));
     assert.deepEqual(rights.tokens, ['tenant_id', 'expires_at', 'cvc_expires_at']);
     assert.deepEqual(rights.idempotency_keys, ['tenant_id', 'expires_at']);
+    assert.deepEqual(rights.reactor_requests, ['tenant_id', 'state', 'due_at', 'expires_at']);
     assert.deepEqual(rights.reactor_figures, ['tenant_id', 'day']);
     const installation = ['root_key_check', 'schema_migrations', 'system_keys', 'users'];
     const identities = ['api_keys', 'applications', 'sessions', 'tenants'];
-    const readable = [...installation, ...identities, 'tokens', 'idempotency_keys', 'reactor_figures'];
+    const ofDue = ['tokens', 'idempotency_keys', 'reactor_requests', 'reactor_figures'];
+    const readable = [...installation, ...identities, ...ofDue];
     assert.deepEqual(Object.keys(rights).sort(), [...readable].sort());
     for (const { name } of tables.filter((table) => table.has_tenant && !readable.includes(table.name))) {
       await assert.rejects(as('strongroom_system', pair.a.id, `SELECT FROM ${name}`), { code: '42501' }, name);
     }
-    for (const sql of ['SELECT id FROM tokens', 'SELECT sealed FROM tokens', 'SELECT sealed FROM idempotency_keys']) {
+    for (const sql of [
+      ...['SELECT id FROM tokens', 'SELECT sealed FROM tokens', 'SELECT sealed FROM idempotency_keys'],
+      ...['SELECT id FROM reactor_requests', 'SELECT sealed FROM reactor_requests'],
+    ]) {
       await assert.rejects(as('strongroom_system', pair.a.id, sql), { code: '42501' }, sql);
     }
     for (const { name } of tables.filter((table) => table.has_tenant || table.name === 'tenants')) {

@@ -104,7 +104,18 @@ describe('the API document', () => {
     for (const route of routes) {
       const title = `${route.method} ${route.path}`;
       const { responses } = operationOf(route) ?? assert.fail(title);
-      const expected = [route.status, 400, 408, 429, 431, 500, 503, ...failuresOf(route).keys()];
+      const { otherSuccess } = route;
+      const expected = [
+        route.status,
+        ...(otherSuccess ? [otherSuccess.status] : []),
+        400,
+        408,
+        429,
+        431,
+        500,
+        503,
+        ...failuresOf(route).keys(),
+      ];
       if (route.permission !== 'public') expected.push(401);
       if (route.permission !== 'public' && route.permission !== 'any key') expected.push(403);
       if (['POST', 'PUT', 'PATCH'].includes(route.method) && !route.changesNothing) expected.push(409);
@@ -115,6 +126,8 @@ describe('the API document', () => {
       for (const [status, response] of Object.entries(responses)) {
         const types = Object.keys(response.content ?? {});
         if (Number(status) >= 400) assert.deepEqual(types, ['application/problem+json'], `${title} ${status}`);
+        else if (Number(status) === otherSuccess?.status)
+          assert.deepEqual(types, otherSuccess.response ? ['application/json'] : []);
         else assert.deepEqual(types, route.response ? ['application/json'] : [], `${title} ${status}`);
       }
     }

@@ -7,7 +7,7 @@ import { TENANT_EVENTS } from '../../resources/tenants/events.js';
 import { CALLER, type RouteServer, startRouteServer } from '../../testing/route-server.js';
 import { buildOpenApi } from '../openapi/openapi.js';
 import type { RouteRecord } from './route.js';
-import { defineRoute } from './route.js';
+import { defineRoute, OtherSuccess } from './route.js';
 import type { AuditedRequest } from './runner.js';
 import { named } from './schema.js';
 
@@ -56,6 +56,17 @@ const ROUTES: readonly RouteRecord[] = [
     handle: ({ body }) => ({ got: body }),
   }),
   defineRoute({ ...BASE, method: 'POST', path: '/empty', status: 200, handle: () => undefined }),
+  defineRoute({
+    ...BASE,
+    method: 'POST',
+    path: '/either',
+    status: 200,
+    anyBody: true,
+    optionalBody: true,
+    response: Echo,
+    otherSuccess: { status: 202, description: 'Later.', response: Type.Object({ later: Type.Integer() }) },
+    handle: ({ body }) => (JSON.stringify(body) === '{}' ? { got: 1 } : new OtherSuccess({ later: 2, hidden: 3 })),
+  }),
   defineRoute({ ...BASE, method: 'POST', path: '/accepted', status: 202, handle: () => Promise.resolve() }),
   defineRoute({
     ...BASE,
@@ -100,6 +111,16 @@ describe('what a route record can say', () => {
     server = await startRouteServer(ROUTES, { auditRequest });
   });
   after(() => server.close());
+
+  it('202 with its own declared fields where a handler answers with another success, as the document says', async () => {
+    const usual = await server.call('POST', '/either', { key: 'k' });
+    assert.deepEqual([usual.status, usual.json], [200, { got: 1 }]);
+    const other = await server.call('POST', '/either', { key: 'k', body: [1] });
+    assert.deepEqual([other.status, other.json], [202, { later: 2 }]);
+    const text = JSON.stringify(buildOpenApi({ version: '1', routes: ROUTES }));
+    const { responses } = JSON.parse(text).paths['/either'].post;
+    assert.equal(responses[202].description, 'Later.');
+  });
 
   it('hands path parameters over, decoded once', async () => {
     assert.deepEqual((await server.call('GET', '/things/a%20b%2Fc%253A/')).json.got, { id: 'a b/c%3A' });

@@ -274,4 +274,25 @@ describe('the pool', () => {
     busy()[0]?.finish();
     await run;
   });
+
+  it('ends an instance that comes up while it closes, and starts none behind its end', async () => {
+    const starting = createDeferred<FakeInstance>();
+    let starts = 0;
+    const { pool } = open({
+      startInstance: () => {
+        starts += 1;
+        return starting.promise;
+      },
+    });
+    const run = pool.run(code('a'), INPUT, BOUNDS);
+    await eventually('it starts', () => starts === 1);
+    await pool.close();
+    const late = new FakeInstance();
+    starting.resolve(late);
+    await late.ended;
+    late.finish({ outcome: 'ended' });
+    await assert.rejects(pool.run(code('a'), INPUT, BOUNDS), PoolFullError);
+    assert.equal(starts, 1);
+    void run;
+  });
 });

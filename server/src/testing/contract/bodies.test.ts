@@ -11,7 +11,7 @@ import type { FieldErrors } from '../../kernel/errors.js';
 import { AppError } from '../../kernel/errors.js';
 import { checkTimedRights } from '../../resources/applications/definition/definition.js';
 import { readReactor, readReactorPatch, readTrial } from '../../resources/reactors/definition/input.js';
-import { readReactBody } from '../../resources/reactors/run/input.js';
+import { readReactAsyncBody, readReactBody } from '../../resources/reactors/run/input.js';
 import { readNewToken } from '../../resources/tokens/input/new-token.js';
 import { readTokenPatch } from '../../resources/tokens/input/token-patch.js';
 import { readTokenizeBody } from '../../resources/tokens/input/tokenize.js';
@@ -39,6 +39,7 @@ const READERS: Readonly<Record<string, Read>> = {
   'PUT /reactors/{id}': (body) => faultsOf(() => readReactor(body)),
   'PATCH /reactors/{id}': (body) => faultsOf(() => readReactorPatch(body)),
   'POST /reactors/{id}/react': (body) => faultsOf(() => readReactBody(body)),
+  'POST /reactors/{id}/react-async': (body) => faultsOf(() => readReactAsyncBody(body)),
   'POST /reactors/{id}/test': (body) => faultsOf(() => readTrial(body, true)),
   'POST /reactors/test': (body) => faultsOf(() => readTrial(body, false)),
 };
@@ -86,6 +87,10 @@ const WHOLE: Readonly<Record<string, readonly unknown[]>> = {
   'POST /reactors/{id}/react': [
     { args: [1, 'x'], callback_url: 'https://example.com/back', timeout_ms: 10_000 },
     { args: null, callback_url: null, timeout_ms: null },
+  ],
+  'POST /reactors/{id}/react-async': [
+    { args: [1, 'x'], timeout_ms: 210_000 },
+    { args: null, timeout_ms: null },
   ],
   'POST /reactors/{id}/test': [{}, ...TRIALS_OF_CODE],
   'POST /reactors/test': TRIALS_OF_CODE,

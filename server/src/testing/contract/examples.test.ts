@@ -1,12 +1,15 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { permissionsOf } from '../../access/permissions.js';
+import { eventually } from '../eventually.js';
 import type { TestApp, TestTenant } from '../test-app.js';
 import { startTestApp } from '../test-app.js';
 import type { DocumentObject } from './document.js';
 import { DOCUMENT_FILE, readDocument } from './document.js';
 import type { LinkedRequest } from './linked-requests.js';
 import { followed, requestsOf } from './linked-requests.js';
+
+const RESULT_PATH = '/reactors/{id}/results/{request_id}';
 
 describe('the examples of the API document', () => {
   let app: TestApp;
@@ -31,6 +34,17 @@ describe('the examples of the API document', () => {
   const keyFor = ({ applicationTypes }: LinkedRequest): string | undefined =>
     keys[applicationTypes.findLast((type) => keys[type] !== undefined) ?? ''];
 
+  /** What comes of a call that was taken on is asked for until it is there. */
+  async function sendUntilThere(request: LinkedRequest) {
+    let answer = await send(request);
+    if (request.path !== RESULT_PATH) return answer;
+    await eventually('the result is there', async () => {
+      answer = await send(request);
+      return answer.status !== 404;
+    });
+    return answer;
+  }
+
   async function send(request: LinkedRequest) {
     const path = request.path.replace(/\{(\w+)\}/g, (_, name: string) =>
       encodeURIComponent(request.params[name] ?? ''),
@@ -46,7 +60,7 @@ describe('the examples of the API document', () => {
     const sent: LinkedRequest[] = [];
     for (let next = nextOf(waiting); next; next = nextOf(waiting)) {
       waiting.delete(next.operationId);
-      const { status, text, json } = await send(next);
+      const { status, text, json } = await sendUntilThere(next);
       assert.equal(status, next.status, `${next.method} ${next.path}: ${text}`);
       sent.push(next);
       for (const link of Object.values(next.links)) {

@@ -115,6 +115,16 @@ describe('the callback of a call', { skip: isRun ? false : 'neither the engine n
     assert.deepEqual([refusal.status, refusal.code], [401, 'invalid_api_key']);
   });
 
+  it('has the problem of a run that took longer than its timeout', async () => {
+    const slow = await of.make('module.exports = async () => new Promise((r) => setTimeout(r, 60000));');
+    const body = { callbackUrl: server.url('/late'), timeoutMs: 10_000 };
+    const sent = await app.call('POST', `/reactors/${slow.id}/react`, { key: of.caller.key, body });
+    assert.equal(sent.status, 202);
+    await eventually('it is delivered', () => server.at('/late').length === 1);
+    const problem = JSON.parse(server.at('/late')[0]?.body ?? '');
+    assert.deepEqual([problem.status, problem.code], [408, 'reactor_timeout']);
+  });
+
   it('is tried ten times more over two and a half hours, then failed; again when told to, without another run', async () => {
     server.answers.set('/down', (response) => response.writeHead(503).end('no'));
     const requestId = await send('/down');

@@ -16,15 +16,15 @@ export async function readDatabaseTime(tx: SystemTx): Promise<number> {
   return row?.database_ms ?? 0;
 }
 
-const NEXT_TENANT = `SELECT q.tenant_id FROM reactor_requests AS q
-       WHERE q.state = $1 AND q.due_at <= $2 AND q.tenant_id >`;
 const LIST_TENANTS_WITH_DUE_REQUESTS = statement<{ tenant_id: string }>(
   'list_tenants_with_due_requests',
   // From tenant to tenant in the index: however many requests one of them has, the others are found as fast.
   `WITH RECURSIVE due (tenant_id) AS (
-     (${NEXT_TENANT} $3 ORDER BY q.tenant_id LIMIT 1)
+     (SELECT q.tenant_id FROM reactor_requests AS q
+      WHERE q.state = $1 AND q.due_at <= $2 AND q.tenant_id > $3 ORDER BY q.tenant_id LIMIT 1)
      UNION ALL
-     SELECT (${NEXT_TENANT} due.tenant_id ORDER BY q.tenant_id LIMIT 1)
+     SELECT (SELECT q.tenant_id FROM reactor_requests AS q
+             WHERE q.state = $1 AND q.due_at <= $2 AND q.tenant_id > due.tenant_id ORDER BY q.tenant_id LIMIT 1)
      FROM due WHERE due.tenant_id IS NOT NULL)
    SELECT due.tenant_id FROM due JOIN tenants AS n ON n.id = due.tenant_id AND n.deleted_at IS NULL LIMIT $4`,
 );

@@ -30,7 +30,7 @@ const LOST: StoredFailure = { code: 'internal_error', status: 500 };
 /** Sends the result of one to its callback, and writes down what came of that. */
 export async function deliverResult(options: DeliverOptions, held: HeldRequest): Promise<void> {
   if (held.signal.aborted) return held.isGivenUp() ? giveBack(options, held) : undefined;
-  const opened = await options.open(held.row);
+  const opened = await options.open(held.row.tenant_id, held.row);
   if (opened instanceof AppError) return failAsItIs(options, held, opened);
   const { callbackUrl, result } = opened.content;
   if (callbackUrl === undefined || result === undefined || held.row.tries > TRIES_MAX) {

@@ -9,6 +9,7 @@ import type { RequestRow } from './queries.js';
 
 /** Hands back the refusal of a row that was altered, after the operator was told of it. */
 export type RequestOpener = (
+  tenantId: string,
   row: RequestRow,
 ) => Promise<{ readonly keys: TenantKeys; readonly content: RequestContent } | AppError>;
 
@@ -16,13 +17,13 @@ export function createRequestOpener(
   { onReactorAltered }: Pick<StoreOptions, 'onReactorAltered'>,
   store: ReactorStore,
 ): RequestOpener {
-  return async (row) => {
-    const keys = await store.keysFor(row.tenant_id, [row]);
+  return async (tenantId, row) => {
+    const keys = await store.keysFor(tenantId, [row]);
     try {
       return { keys, content: openRequest(keys, row) };
     } catch (error) {
       if (!(error instanceof IntegrityError)) throw error;
-      onReactorAltered({ tenantId: row.tenant_id, reactorId: row.reactor_id, requestId: row.id });
+      onReactorAltered({ tenantId, reactorId: row.reactor_id, requestId: row.id });
       return storageUnavailable(new Error('a stored request was changed outside the product'));
     }
   };

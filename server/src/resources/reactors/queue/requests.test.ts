@@ -73,7 +73,7 @@ describe('POST /reactors/{id}/react-async', { skip: findEngine() ? false : 'the 
     await app.call('POST', `/reactors/${id}/requests/${requestId}/cancel`, { key: of.manager });
   });
 
-  it('the very same error for what code throws, answers in its own words, or takes too long over', async () => {
+  it('the very same error for what code throws, and what it answers in its own words', async () => {
     const { id } = await of.make(
       `const { BadRequestError, CustomHttpResponseError } = require('strongroom-errors');
        module.exports = async ({ args }) => {

@@ -19,10 +19,19 @@ const ASKED: RouteExample = {
   after: 'POST /reactors/{id}/react-async',
   params: { id: '$request.path.id', request_id: '$response.body#/asyncReactorRequestId' },
 };
+/** Behind its result: one that were cancelled would have none. */
+const OVER: RouteExample = {
+  after: 'GET /reactors/{id}/results/{request_id}',
+  params: { id: '$request.path.id', request_id: '$request.path.request_id' },
+};
 const FAILURES = [
   ...CODE_FAILURES,
   ...(['validation_failed', 'invalid_expression', 'unknown_token', 'too_many_tokens', 'access_denied'] as const),
 ];
+
+const EXPRESSIONS_LATER = {
+  expressions: 'Expressions in `args` are read when it runs; faults in them are its result.',
+};
 
 export function reactorRequestRoutes(requests: RequestCalls): RouteRecord[] {
   return [...callerRoutes(requests), ...keeperRoutes(requests)];
@@ -41,7 +50,7 @@ function callerRoutes(requests: RequestCalls): RouteRecord[] {
       anyBody: true,
       optionalBody: true,
       bodyBytesMax: PAYLOAD_BYTES_MAX,
-      describes: { body: ReactAsyncDocument },
+      describes: { body: ReactAsyncDocument, rules: EXPRESSIONS_LATER },
       example: { ...MADE, body: { args: { name: 'Ada' } } },
       status: 202,
       response: ReactAsyncBody,
@@ -107,7 +116,7 @@ function keeperRoutes(requests: RequestCalls): RouteRecord[] {
       permission: 'reactor:update',
       summary: 'Cancel a request',
       description: 'One that is not over ends, and nothing of it is delivered. Any other stays as it is.',
-      example: ASKED,
+      example: OVER,
       status: 200,
       response: ReactorRequestBody,
       audit: one,

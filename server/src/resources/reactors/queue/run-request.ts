@@ -36,7 +36,7 @@ const RECORDED: ReadonlySet<string> = new Set(['payload_too_large']);
 /** Runs one, and writes down what came of it: its result, when to try again, or that it failed. */
 export async function runRequest(options: RunRequestOptions, held: HeldRequest): Promise<void> {
   if (held.signal.aborted) return handBack(options, held);
-  const opened = await options.open(held.row);
+  const opened = await options.open(held.row.tenant_id, held.row);
   if (opened instanceof AppError) return failAsItIs(options, held, opened);
   const request: OpenedRequest = { held, ...opened };
   // Nobody wrote what became of the tries before: each time the process ended.

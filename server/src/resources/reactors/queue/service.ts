@@ -62,7 +62,7 @@ function readsOfRequests({ database, open }: RequestCallsOptions): Pick<RequestC
       const row = await database.read(tenantId, (tx) => findRequest(tx, id, requestId));
       if (!row) throw noSuchResult();
       // Whose it is counts only once it is known to be what was sealed.
-      const opened = await open(row);
+      const opened = await open(tenantId, row);
       if (opened instanceof AppError) throw opened;
       const { result } = opened.content;
       const isTheirs = row.actor_type === actor.type && row.actor_id === actor.id;
