@@ -14,6 +14,7 @@ import { migrateKill } from './scenarios/migrate-kill.js';
 import { networkHole, networkRefused, networkReset, networkSlow } from './scenarios/network.js';
 import { postgresKill } from './scenarios/postgres-kill.js';
 import { purgeKill } from './scenarios/purge-kill.js';
+import { apiKillWithQueue, postgresKillWithQueue } from './scenarios/queued-runs.js';
 import { redisFlush, redisKill, redisSlow, redisStop } from './scenarios/redis.js';
 import { sigterm } from './scenarios/sigterm.js';
 import { connectionsUsedUp, lockHeld } from './scenarios/starvation.js';
@@ -50,4 +51,6 @@ export const SCENARIOS: readonly Scenario[] = [
   apiKillDuringRuns,
   codeStorm,
   engineDiskFull,
+  apiKillWithQueue,
+  postgresKillWithQueue,
 ];
