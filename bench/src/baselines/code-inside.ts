@@ -31,7 +31,8 @@ type Handler = (request: unknown) => unknown;
 function codeInside(): LateSandbox {
   const handlers = new Map<string, Handler>();
   return {
-    async run({ code }, { args, configuration, requestId, attempt }) {
+    async run({ code }, input) {
+      const { args, configuration, requestId, attempt } = await input();
       const handler = handlers.get(code) ?? handlerOf(code);
       handlers.set(code, handler);
       const value = await handler({ args, configuration, request_id: requestId, attempt });

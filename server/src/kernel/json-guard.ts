@@ -9,6 +9,7 @@ const UTF8 = new TextDecoder('utf-8', { fatal: true });
 
 const LINE_FEED = 0x0a;
 const QUOTE = 0x22;
+const COMMA = 0x2c;
 const BACKSLASH = 0x5c;
 const BRACKET_OPEN = 0x5b;
 const BRACKET_CLOSE = 0x5d;
@@ -40,6 +41,22 @@ export function parseJsonBody(bytes: Buffer): unknown {
 /** Whether JSON is nested deeper than anything here may be; recursion over it could end the process's stack. */
 export function isTooDeep(bytes: Buffer): boolean {
   return lookOver(bytes) === 'too deep';
+}
+
+/**
+ * Whether JSON holds more values than that, as far as its commas and brackets tell. Many small values take the process far
+ * longer than their length says.
+ */
+export function hasMoreValues(bytes: Buffer, max: number): boolean {
+  if (bytes.length <= max) return false;
+  let values = 1;
+  for (let at = 0; at < bytes.length; at += 1) {
+    const byte = bytes[at];
+    if (byte === QUOTE) at = closingQuote(bytes, at + 1);
+    else if (byte === COMMA || byte === BRACE_OPEN || byte === BRACKET_OPEN) values += 1;
+    if (values > max) return true;
+  }
+  return false;
 }
 
 function decode(bytes: Buffer): string {

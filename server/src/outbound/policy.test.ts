@@ -200,6 +200,13 @@ describe('what a tenant may reach', () => {
     assert.equal(mayReach(policy, 'https://api.example.com/', ['93.184.216.34']), false);
     assert.equal(mayReach(policy, 'https://pay.corp.internal/', ['93.184.216.34']), true);
     assert.equal(mayReach(policy, 'https://pay.corp.internal/', ['10.0.0.1']), true);
+    const ranged = createOutboundPolicy(
+      { ...NONE, allow: parseAllowRules(['10.0.0.0/8']), public: 'refused' },
+      new Map(),
+    )('');
+    assert.equal(mayReach(ranged, 'https://10.0.0.1/', ['10.0.0.1']), true);
+    const spelt = destinationOf('https://4242424242424242.example.com/');
+    assert.equal(ranged.refusal(spelt), 'not_listed', 'no name server is told a name that nobody listed');
     const bare = createOutboundPolicy({ ...NONE, public: 'refused' }, new Map())('');
     assert.equal(bare.refusal(destinationOf('https://api.example.com/')), 'not_listed');
   });

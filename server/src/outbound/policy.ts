@@ -71,9 +71,12 @@ function policyOf(rules: OutboundRules): OutboundPolicy {
 
   function refusal(destination: Destination): RefusalReason | undefined {
     if (rules.deny.some((rule) => isOnWay(rule, destination) && namesHost(rule, destination))) return 'denied';
-    // A rule on a range may hold for the addresses of this name, which are not known yet.
+    // A rule on a range may hold for the addresses of this name, which are not known yet. Where the internet is closed no
+    // name is asked for that the operator did not name: a question to a name server carries whatever the name says.
+    const mayBeInRange = rules.public === 'allowed' || destination.address !== undefined;
     const isListed =
-      isNamed(destination) || rules.allow.some((rule) => isOnWay(rule, destination) && 'range' in rule.names);
+      isNamed(destination) ||
+      (mayBeInRange && rules.allow.some((rule) => isOnWay(rule, destination) && 'range' in rule.names));
     if (!isOpenWay(destination) && !isListed) {
       if (destination.isPlain) return 'scheme';
       return destination.port === defaultPort(false) ? 'not_listed' : 'port';

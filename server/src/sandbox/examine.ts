@@ -24,7 +24,7 @@ export async function examineSandbox(): Promise<SandboxState> {
   try {
     const state = sandbox.state();
     if (!state.isAvailable) return { ...state, reason: faults.length > 0 ? describe(faults) : state.reason };
-    const { outcome } = await sandbox.run(CODE, INPUT, { deadlineMs: DEADLINE_MS });
+    const { outcome } = await sandbox.run(CODE, () => Promise.resolve(INPUT), { deadlineMs: DEADLINE_MS });
     return outcome.outcome === 'returned' ? state : { isAvailable: false, reason: `code ends in: ${outcome.outcome}` };
   } catch (error) {
     return { isAvailable: false, reason: describe([...faults, error]) };

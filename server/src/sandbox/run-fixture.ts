@@ -10,6 +10,8 @@ export const PLAIN_INPUT: RunInput = {
   origin: { traceId: undefined, sourceAddress: undefined },
 };
 
+export const plainInput = () => Promise.resolve(PLAIN_INPUT);
+
 /** Each code is another owner's, so that none finds what another left behind. */
 export function plainCode(code: string, tenantId = 't'): CodeVersion {
   return { tenantId, ownerId: code, version: '1', code, applicationId: undefined };

@@ -40,10 +40,11 @@ export function describeWall({ mode, landlock }: Extract<SandboxState, { readonl
  */
 export interface Sandbox {
   /**
+   * Asks for the input once there is a process for it, and throws what that throws.
    * Throws `InputTooLargeError` for more than code may be given, `PoolFullError` where every instance stays in use, `StartError` where none can be started, `SandboxUnavailable` where
    * there can be no wall. Whatever the code does is an outcome.
    */
-  run(code: CodeVersion, input: RunInput, bounds: RunBounds): Promise<Run>;
+  run(code: CodeVersion, input: () => Promise<RunInput>, bounds: RunBounds): Promise<Run>;
   state(): SandboxState;
   figures(): PoolFigures;
   close(): Promise<void>;
@@ -87,7 +88,7 @@ function createSandbox(options: SandboxOptions, wall: Wall): Sandbox {
   return {
     run: async (code, input, bounds) => {
       const clientNames = code.applicationId === undefined ? [] : options.clientNames;
-      return pool.run(code, prepareRun(input, clientNames), bounds);
+      return pool.run(code, async () => prepareRun(await input(), clientNames), bounds);
     },
     state: () => ({ isAvailable: true, ...wall.abilities }),
     figures: () => pool.figures(),

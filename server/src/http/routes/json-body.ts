@@ -1,4 +1,6 @@
 import { authorize } from '../../access/authorize.js';
+import { AppError } from '../../kernel/errors.js';
+import { hasMoreValues } from '../../kernel/json-guard.js';
 import { BODY_BYTES_MAX, readBody } from '../transport/body.js';
 import { shareFor } from '../transport/body-share.js';
 import type { Exchange } from '../transport/respond.js';
@@ -29,6 +31,9 @@ export function createReceiveBody(
     };
     try {
       const bytes = await bodies.during(context, () => readBody(request, response, bytesMax, count));
+      if (route.bodyValuesMax !== undefined && hasMoreValues(bytes, route.bodyValuesMax)) {
+        throw new AppError('payload_too_large', `The body has more than ${route.bodyValuesMax} values.`);
+      }
       const share = shareFor(largeWork.bytes, context.principal?.tenantId ?? '', request.method, bytes);
       if (share) context.held = [await share];
       return bytes;

@@ -114,6 +114,8 @@ export interface RouteRecord extends RouteCommon {
   readonly example?: RouteExample;
   /** 1 MiB without it. */
   readonly bodyBytesMax?: number;
+  /** Where a body may be that large: how many values it may have. */
+  readonly bodyValuesMax?: number;
   readonly status: 200 | 201 | 202 | 204;
   /** Fields not declared here never leave. Absent exactly when the answer has no body. */
   readonly response?: TSchema;

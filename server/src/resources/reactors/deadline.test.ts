@@ -17,7 +17,7 @@ describe('code that does not come to an end', { skip: findEngine() ? false : 'th
   before(async () => {
     app = await startTestApp({ env: { STRONGROOM_REACTOR_INSTANCES_PER_TENANT_MAX: '1' } });
     tenant = await app.makeTenant();
-    key = await app.makeKey(tenant.id, 'private', ['token:use']);
+    key = await app.makeKey(tenant.id, 'private', ['token:use', 'token:create']);
   });
   after(() => app.close());
 
@@ -33,7 +33,11 @@ describe('code that does not come to an end', { skip: findEngine() ? false : 'th
     const startedMs = performance.now();
     const hanging = hang();
     await eventually('it runs', () => gauge('instances_busy') === 1);
-    const waiting = await hang();
+    const card = { type: 'card_number', data: '4242424242424242' };
+    const token = (await app.call('POST', '/tokens', { key, body: card })).json.id;
+    const waiting = await hang({ card: `{{ ${token} }}` });
+    const used = await app.db.owner.query(`SELECT FROM logs WHERE entity_id = $1 AND operation = 'use'`, [token]);
+    assert.equal(used.rowCount, 0, 'a call that finds no place opens no token');
     const waitedMs = performance.now() - startedMs;
     assert.deepEqual([waiting.status, waiting.json.code], [503, 'overloaded']);
     assert.equal(waiting.headers.get('retry-after'), '1');

@@ -28,6 +28,8 @@ const CASES: readonly (readonly [string, number])[] = [
   [`return { toJSON() { return { raw: 'from toJSON' } } }`, 200],
   [`return { raw: 10n }`, 500],
   [`return { raw: Symbol('x') }`, 200],
+  [`return { raw: Array.from({ length: 150_000 }, () => 1) }`, 200],
+  [`return { raw: Array.from({ length: 250_000 }, () => ({})) }`, 500],
 ];
 
 describe('answers as no code should give them', { skip: findEngine() ? false : 'the engine does not run here' }, () => {

@@ -124,6 +124,7 @@ describe('POST /reactors/{id}/react', { skip: findEngine() ? false : 'the engine
       [await react(id, { timeout_ms: 5 }), 400, 'validation_failed'],
       [await react(id, { callbackUrl: 'http://x.test/' }), 400, 'validation_failed'],
       [await react(id, { args: 'x'.repeat(5_300_000) }), 413, 'payload_too_large'],
+      [await react(id, { args: Array.from({ length: 250_000 }, () => ({})) }), 413, 'payload_too_large'],
     ] as const;
     for (const [answer, status, code] of cases) assert.deepEqual([answer.status, answer.json.code], [status, code]);
     assert.equal(

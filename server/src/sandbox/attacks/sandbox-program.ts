@@ -1,5 +1,5 @@
 import { systemClock } from '../../kernel/clock.js';
-import { PLAIN_INPUT, plainCode } from '../run-fixture.js';
+import { plainCode, plainInput } from '../run-fixture.js';
 import { openSandbox } from '../sandbox.js';
 
 /** A process with a sandbox whose code loops: for a test that kills it. Prints `busy` once the code runs. */
@@ -17,4 +17,4 @@ const sandbox = await openSandbox({
   onFault: (error) => process.stderr.write(`${String(error)}\n`),
 });
 const code = 'module.exports = async () => { await fetch("https://example.test/"); for (;;); };';
-await sandbox.run(plainCode(code), PLAIN_INPUT, { deadlineMs: 600_000 });
+await sandbox.run(plainCode(code), plainInput, { deadlineMs: 600_000 });

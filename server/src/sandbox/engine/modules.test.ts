@@ -4,7 +4,7 @@ import { after, before, describe, it } from 'node:test';
 import { findEngine } from '@strongroom/engine/paths.js';
 import { systemClock } from '../../kernel/clock.js';
 import type { RunOutcome } from '../run.js';
-import { PLAIN_INPUT, plainCode } from '../run-fixture.js';
+import { plainCode, plainInput } from '../run-fixture.js';
 import type { Sandbox } from '../sandbox.js';
 import { openSandbox } from '../sandbox.js';
 
@@ -104,7 +104,7 @@ function modulesWork(isJitless: boolean): void {
   after(() => sandbox.close());
 
   const run = async (code: string): Promise<RunOutcome> =>
-    (await sandbox.run(plainCode(code), PLAIN_INPUT, { deadlineMs: 60_000 })).outcome;
+    (await sandbox.run(plainCode(code), plainInput, { deadlineMs: 60_000 })).outcome;
 
   for (const [name, lines, expected] of CASES) {
     it(name, async () => {

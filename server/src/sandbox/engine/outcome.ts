@@ -1,4 +1,4 @@
-import { isTooDeep } from '../../kernel/json-guard.js';
+import { hasMoreValues, isTooDeep } from '../../kernel/json-guard.js';
 import type { CodeOutcome, ConsoleLine, RunOutcome } from '../run.js';
 import { decodeFrame, HEAD_LENGTH_BYTES } from './frame.js';
 
@@ -9,6 +9,8 @@ const ERROR_CHARACTERS_MAX = 10_000;
 const MESSAGE_MAX = 2_000;
 /** Of what the code returned, as JSON. */
 const VALUE_BYTES_MAX = 5 * 1024 * 1024;
+/** Reading and writing more would keep everybody else waiting. */
+const RETURNED_VALUES_MAX = 200_000;
 
 interface Members {
   readonly [name: string]: unknown;
@@ -32,7 +34,7 @@ export function readOutcome(bytes: Buffer): RunOutcome | undefined {
   const console = linesIn(head.console);
   switch (head.outcome) {
     case 'returned':
-      return body.length > VALUE_BYTES_MAX ? { outcome: 'too_large' } : returned(body, console);
+      return isTooLarge(body) ? { outcome: 'too_large' } : returned(body, console);
     case 'invalid':
       return { outcome: 'invalid', message: textOf(head.message, MESSAGE_MAX), console };
     case 'thrown': {
@@ -42,6 +44,10 @@ export function readOutcome(bytes: Buffer): RunOutcome | undefined {
     default:
       return undefined;
   }
+}
+
+function isTooLarge(body: Buffer): boolean {
+  return body.length > VALUE_BYTES_MAX || hasMoreValues(body, RETURNED_VALUES_MAX);
 }
 
 function returned(body: Buffer, console: readonly ConsoleLine[]): CodeOutcome | undefined {

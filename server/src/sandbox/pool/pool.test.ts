@@ -10,6 +10,7 @@ import type { PooledInstance, PoolOptions } from './pool.js';
 import { Pool, PoolFullError, StartError } from './pool.js';
 
 const INPUT: PreparedRun = { body: Buffer.alloc(0), origin: { traceId: undefined, sourceAddress: undefined } };
+const PREPARE = () => Promise.resolve(INPUT);
 const BOUNDS = { deadlineMs: 1_000 };
 const RETURNED: RunOutcome = { outcome: 'returned', value: null, console: [] };
 
@@ -87,7 +88,7 @@ describe('the pool', () => {
   it('runs a version again where it ran before, and another version elsewhere', async () => {
     const { pool, made, untilBusy, busy } = open();
     for (const version of ['1', '1', '2', '1']) {
-      const run = pool.run(code('a', 'o', version), INPUT, BOUNDS);
+      const run = pool.run(code('a', 'o', version), PREPARE, BOUNDS);
       await untilBusy(1);
       busy()[0]?.finish();
       assert.deepEqual((await run).outcome, RETURNED);
@@ -104,7 +105,7 @@ describe('the pool', () => {
 
   it('gives two calls at once an instance each, and keeps one of them', async () => {
     const { pool, made, untilBusy, busy } = open();
-    const runs = [pool.run(code('a'), INPUT, BOUNDS), pool.run(code('a'), INPUT, BOUNDS)];
+    const runs = [pool.run(code('a'), PREPARE, BOUNDS), pool.run(code('a'), PREPARE, BOUNDS)];
     await untilBusy(2);
     for (const instance of busy()) instance.finish();
     await Promise.all(runs);
@@ -116,7 +117,7 @@ describe('the pool', () => {
     const { pool, busy, untilBusy } = open({ instancesMax: 3 });
     const order: string[] = [];
     const run = (tenantId: string) =>
-      pool.run(code(tenantId), INPUT, BOUNDS).then(() => {
+      pool.run(code(tenantId), PREPARE, BOUNDS).then(() => {
         order.push(tenantId);
       });
     const first = [run('a'), run('a'), run('a'), run('a'), run('b'), run('b')];
@@ -138,11 +139,11 @@ describe('the pool', () => {
 
   it('ends an instance that waits for calls when another tenant needs its place', async () => {
     const { pool, made, busy, untilBusy } = open({ instancesMax: 1 });
-    const first = pool.run(code('a'), INPUT, BOUNDS);
+    const first = pool.run(code('a'), PREPARE, BOUNDS);
     await untilBusy(1);
     busy()[0]?.finish();
     await first;
-    const second = pool.run(code('b'), INPUT, BOUNDS);
+    const second = pool.run(code('b'), PREPARE, BOUNDS);
     await untilBusy(1);
     assert.deepEqual(
       made.map(({ isUsable, code: loaded }) => [loaded?.tenantId, isUsable]),
@@ -157,8 +158,8 @@ describe('the pool', () => {
 
   it('uses no instance again whose run was ended by force', async () => {
     const { pool, made, busy, untilBusy } = open({ instancesPerTenantMax: 1 });
-    const first = pool.run(code('a'), INPUT, BOUNDS);
-    const second = pool.run(code('a'), INPUT, BOUNDS);
+    const first = pool.run(code('a'), PREPARE, BOUNDS);
+    const second = pool.run(code('a'), PREPARE, BOUNDS);
     await untilBusy(1);
     busy()[0]?.finish({ outcome: 'timeout' });
     assert.deepEqual((await first).outcome, { outcome: 'timeout' });
@@ -170,13 +171,13 @@ describe('the pool', () => {
 
   it('refuses a call that waited too long, and all of them when it closes', async () => {
     const { pool, untilBusy } = open({ instancesMax: 1, waitMs: 1 });
-    const running = pool.run(code('a'), INPUT, BOUNDS);
+    const running = pool.run(code('a'), PREPARE, BOUNDS);
     await untilBusy(1);
-    await assert.rejects(pool.run(code('a'), INPUT, BOUNDS), PoolFullError);
+    await assert.rejects(pool.run(code('a'), PREPARE, BOUNDS), PoolFullError);
     const { pool: other, untilBusy: untilOther } = open({ instancesMax: 1 });
-    void other.run(code('a'), INPUT, BOUNDS);
+    void other.run(code('a'), PREPARE, BOUNDS);
     await untilOther(1);
-    const waiting = assert.rejects(other.run(code('b'), INPUT, BOUNDS), PoolFullError);
+    const waiting = assert.rejects(other.run(code('b'), PREPARE, BOUNDS), PoolFullError);
     await other.close();
     await waiting;
     void running;
@@ -186,12 +187,12 @@ describe('the pool', () => {
     const { pool, busy, untilBusy } = open({ instancesMax: 2, instancesPerTenantMax: 1 });
     let isOver = false;
     const calling = async (tenantId: string): Promise<void> => {
-      while (!isOver) await pool.run(code(tenantId), INPUT, BOUNDS);
+      while (!isOver) await pool.run(code(tenantId), PREPARE, BOUNDS);
     };
     const others = ['a', 'a', 'a', 'b', 'b', 'b'].map((tenantId) => calling(tenantId).catch(() => {}));
     await untilBusy(2);
     let isServed = false;
-    const waiting = pool.run(code('c'), INPUT, BOUNDS).then(() => {
+    const waiting = pool.run(code('c'), PREPARE, BOUNDS).then(() => {
       isServed = true;
     });
     for (let turn = 0; turn < 20 && !isServed; turn += 1) {
@@ -213,7 +214,7 @@ describe('the pool', () => {
     let most = 0;
     const { pool, busy } = open({ instancesMax: 8, instancesPerTenantMax: 2, waitingPerTenantMax: 64, waitingMax: 64 });
     const keys = Array.from({ length: 30 }, (_, n) => code('a', `o${n}`));
-    const runs = keys.map((each) => pool.run(each, INPUT, BOUNDS));
+    const runs = keys.map((each) => pool.run(each, PREPARE, BOUNDS));
     let left = keys.length;
     for (const run of runs) void run.then(() => (left -= 1));
     await eventually('all are served', () => {
@@ -231,7 +232,7 @@ describe('the pool', () => {
       waitingMax: 3,
       waitingPerTenantMax: 2,
     });
-    const run = (tenantId: string) => pool.run(code(tenantId), INPUT, BOUNDS);
+    const run = (tenantId: string) => pool.run(code(tenantId), PREPARE, BOUNDS);
     const done = [run('a')];
     await untilBusy(1);
     done.push(run('a'), run('a'));
@@ -257,17 +258,17 @@ describe('the pool', () => {
       },
       onFault: (error) => faults.push(error),
     });
-    await assert.rejects(pool.run(code('a'), INPUT, BOUNDS), StartError);
+    await assert.rejects(pool.run(code('a'), PREPARE, BOUNDS), StartError);
     assert.equal(faults.length, 1);
     isBroken = false;
-    assert.deepEqual((await pool.run(code('a'), INPUT, BOUNDS)).outcome, RETURNED);
+    assert.deepEqual((await pool.run(code('a'), PREPARE, BOUNDS)).outcome, RETURNED);
   });
 
   it('starts instances ahead, uses them, and starts others', async () => {
     const { pool, made, busy, untilBusy } = open({ blanks: 2 });
     pool.fill();
     await eventually('two are ready', () => pool.figures().blanks === 2);
-    const run = pool.run(code('a'), INPUT, BOUNDS);
+    const run = pool.run(code('a'), PREPARE, BOUNDS);
     await untilBusy(1);
     await eventually('two are ready again', () => pool.figures().blanks === 2);
     assert.equal(made.length, 3);
@@ -284,14 +285,14 @@ describe('the pool', () => {
         return starting.promise;
       },
     });
-    const run = pool.run(code('a'), INPUT, BOUNDS);
+    const run = pool.run(code('a'), PREPARE, BOUNDS);
     await eventually('it starts', () => starts === 1);
     await pool.close();
     const late = new FakeInstance();
     starting.resolve(late);
     await late.ended;
     late.finish({ outcome: 'ended' });
-    await assert.rejects(pool.run(code('a'), INPUT, BOUNDS), PoolFullError);
+    await assert.rejects(pool.run(code('a'), PREPARE, BOUNDS), PoolFullError);
     assert.equal(starts, 1);
     void run;
   });

@@ -84,8 +84,13 @@ export class Pool<I extends PooledInstance> {
     this.#sweep.unref();
   }
 
-  async run(code: CodeVersion, prepared: PreparedRun, bounds: RunBounds): Promise<Run> {
+  /** What is run is asked for once there is an instance for it. */
+  async run(code: CodeVersion, prepare: () => Promise<PreparedRun>, bounds: RunBounds): Promise<Run> {
     const used = await this.#acquire(code);
+    const prepared = await prepare().catch((error: unknown) => {
+      this.#release(used, false);
+      throw error;
+    });
     const stopWatching = watchRun(used.instance.enginePid);
     const isCold = used.calls === 0;
     used.calls += 1;

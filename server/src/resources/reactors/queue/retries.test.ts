@@ -4,6 +4,7 @@ import { grantsOf, heldBy } from '../../../access/grants.js';
 import type { Application } from '../../../access/principal.js';
 import type { AuditContext } from '../../../audit/entry.js';
 import { AppError, overloaded } from '../../../kernel/errors.js';
+import type { CodeVersion, Run, RunBounds, RunInput } from '../../../sandbox/run.js';
 import { eventually } from '../../../testing/eventually.js';
 import type { FakeClock } from '../../../testing/fake-clock.js';
 import { createFakeClock } from '../../../testing/fake-clock.js';
@@ -24,7 +25,7 @@ describe('a queued call that cannot be run', () => {
   let clock: FakeClock;
   let of: QueueTenant;
   let caller: Application;
-  let run: RunCode['run'] = () => Promise.reject(overloaded());
+  let run: (code: CodeVersion, input: RunInput, bounds: RunBounds) => Promise<Run> = () => Promise.reject(overloaded());
   let queue: ReactorQueue | undefined;
   const attempts: number[] = [];
   const faults: unknown[] = [];
@@ -62,9 +63,10 @@ describe('a queued call that cannot be run', () => {
       principals: { application: async () => caller, session: async () => undefined },
       runCode: {
         check: () => {},
-        run: ((code, input, bounds) => {
-          attempts.push(input.attempt);
-          return run(code, input, bounds);
+        run: (async (code, input, bounds) => {
+          const given = await input();
+          attempts.push(given.attempt);
+          return run(code, given, bounds);
         }) as RunCode['run'],
       },
       ...{ tokensPerRequestMax: 100, headerPrefixes: ['SVC'], onInvoked: () => {} },

@@ -1,7 +1,7 @@
 import type { RouteExample, RouteRecord } from '../../../http/routes/route.js';
 import { defineRoute } from '../../../http/routes/route.js';
 import { REACTOR_EVENTS } from '../events.js';
-import { CODE_FAILURES, PAYLOAD_BYTES_MAX } from '../run/routes.js';
+import { CODE_FAILURES, PAYLOAD } from '../run/routes.js';
 import { ReactBody } from '../schema.js';
 import {
   ReactAsyncBody,
@@ -49,7 +49,7 @@ function callerRoutes(requests: RequestCalls): RouteRecord[] {
       description: 'Takes the call on and answers at once. It runs once or, where a server ends in between, again.',
       anyBody: true,
       optionalBody: true,
-      bodyBytesMax: PAYLOAD_BYTES_MAX,
+      ...PAYLOAD,
       describes: { body: ReactAsyncDocument, rules: EXPRESSIONS_LATER },
       example: { ...MADE, body: { args: { name: 'Ada' } } },
       status: 202,

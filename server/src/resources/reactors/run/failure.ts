@@ -33,7 +33,7 @@ export function failureOfRun(run: Failed, deadlineMs: number, prefixes: readonly
         `The code of the Reactor took longer than ${deadlineMs} ms and was ended.`,
       );
     case 'too_large':
-      return runtimeError('The answer is larger than 5242880 bytes.');
+      return runtimeError('The answer is larger than 5242880 bytes, or has more than 200000 values.');
     case 'ended':
       return runtimeError('The process of the code ended: it may have used more memory than there is for it.');
     case 'aborted':

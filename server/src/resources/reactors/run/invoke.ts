@@ -60,7 +60,7 @@ export function createInvoke(options: InvokeOptions, store: ReactorStore): Invok
     const { row, content } = await currentReactor(database, store, tenantId, reactorId);
     const { applicationId } = content;
     const application = applicationId === null ? undefined : await principals.application(tenantId, applicationId);
-    const args = await vault.use(principal, auditContext, { args: invocation.args }, 'reactor');
+    let isOpened = false;
     const startedMs = clock.monotonicMs();
     const underway = { options, invocation, version: row.version, application, conclude };
     const run = await runCode
@@ -72,20 +72,22 @@ export function createInvoke(options: InvokeOptions, store: ReactorStore): Invok
           code: content.code,
           applicationId: application?.applicationId,
         },
-        {
-          args: isJsonObject(args) ? args.args : null,
-          configuration: content.configuration,
-          requestId,
-          attempt,
-          keepsConsole: false,
-          origin: auditContext,
+        async () => {
+          // Only now that there is a process for them.
+          const args = await vault.use(principal, auditContext, { args: invocation.args }, 'reactor');
+          isOpened = true;
+          return {
+            args: isJsonObject(args) ? args.args : null,
+            configuration: content.configuration,
+            ...{ requestId, attempt, keepsConsole: false, origin: auditContext },
+          };
         },
         { deadlineMs, signal },
       )
       .catch((error: unknown) => {
         const durationMs = clock.monotonicMs() - startedMs;
         onInvoked({ tenantId, reactorId, durationMs, isCold: false, failure: 'not_run' });
-        return refused(underway, error);
+        return isOpened ? refused(underway, error) : Promise.reject(error);
       });
     const result = await conclusionOf(underway, run).catch((error: unknown) => refused(underway, error));
     const durationMs = clock.monotonicMs() - startedMs;

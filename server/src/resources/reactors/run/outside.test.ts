@@ -8,7 +8,7 @@ import { findEngine } from '@strongroom/engine/paths.js';
 import { systemClock } from '../../../kernel/clock.js';
 import type { Way } from '../../../outbound/outbound-fixture.js';
 import { TENANT, wayOut } from '../../../outbound/outbound-fixture.js';
-import { PLAIN_INPUT, plainCode } from '../../../sandbox/run-fixture.js';
+import { plainCode, plainInput } from '../../../sandbox/run-fixture.js';
 import type { Sandbox } from '../../../sandbox/sandbox.js';
 import { openSandbox } from '../../../sandbox/sandbox.js';
 import { answerFromOutside, createAnswerBytes } from './outside.js';
@@ -77,7 +77,7 @@ describe('requests of code', { skip: findEngine() ? false : 'the engine does not
   /** What code returns that runs these lines. */
   async function returns(lines: string): Promise<unknown> {
     const code = `module.exports = async () => { try { ${lines} } catch (error) { return 'failed: ' + error.message } };`;
-    const { outcome } = await sandbox.run(plainCode(code, TENANT), PLAIN_INPUT, { deadlineMs: 60_000 });
+    const { outcome } = await sandbox.run(plainCode(code, TENANT), plainInput, { deadlineMs: 60_000 });
     return outcome.outcome === 'returned' ? outcome.value : outcome;
   }
 

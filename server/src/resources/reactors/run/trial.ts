@@ -47,12 +47,12 @@ export function createTryCode(options: InvokeOptions, store: ReactorStore): TryC
     const startedMs = clock.monotonicMs();
     const { outcome } = await runCode.run(
       { tenantId, ownerId: newId(), version: '', code, applicationId: undefined },
-      {
+      async () => ({
         ...{ args: given.args, configuration, attempt: 1 },
         requestId: newId(),
         keepsConsole: true,
         origin: auditContext,
-      },
+      }),
       { deadlineMs: DEADLINE_MS, isOnce: true },
     );
     const durationMs = Math.round(clock.monotonicMs() - startedMs);
