@@ -77,6 +77,28 @@ describe('as whom code runs', { skip: findEngine() ? false : 'the engine does no
     }
   });
 
+  it('a run keeps no room that others need for large values', async () => {
+    const own = await app.makeApplication(tenant.id, 'private', [], [REVEALS]);
+    const ids: string[] = [];
+    for (let n = 0; n < 4; n += 1) {
+      const made = await app.call('POST', '/tokens', { key: own.key, body: { data: 'x'.repeat(900_000) } });
+      ids.push(made.json.id);
+    }
+    const id = await make(
+      'module.exports = async ({ args }) => { while (Date.now() < args.untilMs) await new Promise((done) => setTimeout(done, 20)); return { raw: args.sizes }; };',
+    );
+    const sizes = ids.map((each) => `{{ ${each} | size }}`);
+    const held = () => Number(/^strongroom_large_bytes_held (\d+)$/m.exec(app.metrics.render())?.[1]);
+    const busy = () => Number(/^strongroom_sandbox_instances_busy (\d+)$/m.exec(app.metrics.render())?.[1]);
+    let most = 0;
+    const running = react(id, { sizes, untilMs: Date.now() + 3_000 }, own.key);
+    await eventually('room was taken, and given back while the code runs', () => {
+      most = Math.max(most, held());
+      return most > 0 && held() === 0 && busy() === 1;
+    });
+    assert.deepEqual((await running).json.raw, [900_000, 900_000, 900_000, 900_000]);
+  });
+
   it('no call of its client is larger than one over the wire', async () => {
     const own = await app.makeApplication(tenant.id, 'private', [], [REVEALS]);
     const id = await make(client(`req.client.tokens.create({ data: 'x'.repeat(2e6) })`), own.id);

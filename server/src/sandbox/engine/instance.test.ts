@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
+import { rename, rm, writeFile } from 'node:fs/promises';
 import { after, before, describe, it } from 'node:test';
 import { findEngine } from '@strongroom/engine/paths.js';
 import { systemClock } from '../../kernel/clock.js';
@@ -33,6 +34,18 @@ describe('a process of the engine', { skip: findEngine() ? false : 'the engine d
     instance.kill();
     await instance.ended;
     assert.deepEqual(readdirSync(wall.base), []);
+  });
+
+  it('ends although its folder cannot be removed', async () => {
+    const apart = await makeWall();
+    const instance = new EngineInstance(apart, systemClock);
+    await instance.start();
+    await rename(apart.base, `${apart.base}-moved`);
+    await writeFile(apart.base, 'in its place');
+    instance.kill();
+    await instance.ended;
+    await rm(`${apart.base}-moved`, { recursive: true });
+    await rm(apart.base);
   });
 
   it('gives up a run that nobody wants any more, and is not used again', async (t) => {

@@ -170,7 +170,8 @@ export class EngineInstance {
     this.#outgoing.abort();
     this.#calls.close();
     this.#channel.close();
-    await rm(this.#folder, { recursive: true, force: true });
+    // One that cannot be removed now goes with the next start of the service.
+    await rm(this.#folder, { recursive: true, force: true }).catch(() => {});
     this.#resolveEnded();
   }
 

@@ -5,11 +5,13 @@ import { setPriority } from 'node:os';
 const LIGHT_MS = 100;
 const LOOK_MS = 100;
 const LOWEST = 19;
+/** As the wall sets it. */
+const USUAL = 10;
 const MS_PER_TICK = 10;
 
 /**
  * Looks at how much processor time a run takes while it lasts, and gives a long one the lowest priority, so that code which
- * loops does not stand in the way of short runs. The result stops looking, and tells whether that happened: only root could undo it.
+ * loops does not stand in the way of short runs. The result stops looking, and tells whether the process stays so and should not be used again.
  */
 export function watchRun(enginePid: number): () => boolean {
   let isDemoted = false;
@@ -30,8 +32,18 @@ export function watchRun(enginePid: number): () => boolean {
   timer.unref();
   return () => {
     clearInterval(timer);
-    return isDemoted;
+    return isDemoted && !isRestored(enginePid);
   };
+}
+
+/** Only root may raise a priority. */
+function isRestored(enginePid: number): boolean {
+  try {
+    setPriority(enginePid, USUAL);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 async function processorMs(pid: number): Promise<number | undefined> {

@@ -96,7 +96,7 @@ export class Pool<I extends PooledInstance> {
     used.calls += 1;
     const outcome = await used.instance.run(prepared, bounds);
     const isDemoted = stopWatching();
-    this.#release(used, bounds.isOnce === true || (isDemoted && process.getuid?.() !== 0));
+    this.#release(used, bounds.isOnce === true || isDemoted);
     return { outcome, isCold };
   }
 

@@ -76,6 +76,7 @@ export function createInvoke(options: InvokeOptions, store: ReactorStore): Invok
           // Only now that there is a process for them.
           const args = await vault.use(principal, auditContext, { args: invocation.args }, 'reactor');
           isOpened = true;
+          giveRoomBack(auditContext);
           return {
             args: isJsonObject(args) ? args.args : null,
             configuration: content.configuration,
@@ -95,6 +96,12 @@ export function createInvoke(options: InvokeOptions, store: ReactorStore): Invok
     onInvoked({ tenantId, reactorId, durationMs, isCold: run.isCold, failure });
     return result;
   };
+}
+
+/** Room for large values is for moments, and a run may take half a minute; what it has in memory the instances bound. */
+function giveRoomBack({ holder }: AuditContext): void {
+  for (const release of holder?.held ?? []) release();
+  if (holder) holder.held = undefined;
 }
 
 /** Values were handed over already, so the log says what became of them, whatever went wrong. */

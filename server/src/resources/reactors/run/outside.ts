@@ -10,12 +10,12 @@ import type { EngineAnswer, EngineRequest } from '../../../sandbox/run.js';
 /** What a request of code may take, by the clock and in bytes of the answer, compressed and not. */
 const TOTAL_MS = 29_000;
 const ANSWER_BYTES_MAX = 10 * 1024 * 1024;
-const ENCODINGS: Readonly<Record<string, () => Transform>> = {
-  gzip: createGunzip,
-  'x-gzip': createGunzip,
-  deflate: createInflate,
-  br: createBrotliDecompress,
-};
+const ENCODINGS: ReadonlyMap<string, () => Transform> = new Map([
+  ['gzip', createGunzip],
+  ['x-gzip', createGunzip],
+  ['deflate', createInflate],
+  ['br', createBrotliDecompress],
+]);
 const ACCEPTED = 'gzip, deflate, br';
 /** The engine adds headers of its own, which tell of it. */
 const OF_THE_ENGINE = /^(cf-|accept-encoding$)/i;
@@ -73,7 +73,7 @@ export async function answerFromOutside(
 /** What is longer than a little waits for room before it is read, once and for as much as it may become. */
 async function plainBody({ headers, body }: OutboundAnswer, method: string, share: Share): Promise<Buffer> {
   const [, encoding = ''] = headers.find(([name]) => name.toLowerCase() === 'content-encoding') ?? [];
-  const decompress = method === 'HEAD' ? undefined : ENCODINGS[encoding.trim().toLowerCase()];
+  const decompress = method === 'HEAD' ? undefined : ENCODINGS.get(encoding.trim().toLowerCase());
   const pieces: Buffer[] = [];
   let bytes = 0;
   for await (const piece of decompress ? decompressed(body, decompress()) : body) {
