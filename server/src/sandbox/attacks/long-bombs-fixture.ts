@@ -39,10 +39,7 @@ const VARIANTS: readonly Bomb[] = [
     'requests without end',
     'kept.push(new Request("http://a.test/", { method: "POST", body: "x".repeat(4 << 20) }));',
   ),
-  hungry(
-    'names without end',
-    'for (let i = 0; i < 1e4; i += 1) kept.push({ [kept.length + ' - ' + Math.random()]: 1 });',
-  ),
+  hungry('names without end', 'for (let i = 0; i < 1e4; i += 1) kept.push({ [Math.random()]: 1 });'),
 ];
 
 /** All of them; those that never end get as long as a caller would wait. */
