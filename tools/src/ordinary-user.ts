@@ -4,7 +4,7 @@ import type { Tally } from './checks.js';
 import { report } from './checks.js';
 
 /** An account every system has. */
-const NOBODY = 65_534;
+export const NOBODY = 65_534;
 const RUNNER = fileURLToPath(new URL('./run-files.js', import.meta.url));
 
 /**

@@ -3,26 +3,9 @@ import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { readEngineRequest } from './engine-request.js';
 import { decodeFrame, encodeFrame } from './frame.js';
+import { checkOutcomes, checkRequests } from './frame-properties-fixture.js';
+import { isNestedDeeper } from './nesting.js';
 import { readOutcome } from './outcome.js';
-
-const anyFrame = fc.oneof(
-  fc.uint8Array({ maxLength: 200 }).map((bytes) => Buffer.from(bytes)),
-  fc
-    .tuple(fc.jsonValue(), fc.uint8Array({ maxLength: 50 }))
-    .map(([head, body]) => encodeFrame(head, Buffer.from(body))),
-  fc
-    .tuple(
-      fc.record({
-        outcome: fc.constantFrom('returned', 'thrown', 'invalid', 'ended', 7, null),
-        console: fc.jsonValue(),
-        errors: fc.jsonValue(),
-        message: fc.jsonValue(),
-        kind: fc.jsonValue(),
-      }),
-      fc.string(),
-    )
-    .map(([head, body]) => encodeFrame(head, Buffer.from(body))),
-);
 
 describe('frames', () => {
   it('come back as they were written', () => {
@@ -36,30 +19,11 @@ describe('frames', () => {
   });
 
   it('may hold anything: what is no outcome is none, and an outcome is within its bounds', () => {
-    fc.assert(
-      fc.property(anyFrame, (bytes) => {
-        const outcome = readOutcome(bytes);
-        if (outcome === undefined) return;
-        assert.ok(['returned', 'thrown', 'invalid'].includes(outcome.outcome));
-        for (const line of 'console' in outcome ? outcome.console : [])
-          assert.deepEqual([typeof line.level, typeof line.text], ['string', 'string']);
-        if (outcome.outcome !== 'thrown') return;
-        for (const messages of Object.values(outcome.errors)) {
-          assert.ok(messages.every((message) => typeof message === 'string'));
-        }
-      }),
-      { numRuns: 2_000 },
-    );
+    checkOutcomes({ numRuns: 2_000 });
   });
 
   it('may hold anything: what is no request is none', () => {
-    fc.assert(
-      fc.property(anyFrame, (bytes) => {
-        const found = readEngineRequest(bytes);
-        assert.ok(found === undefined || (Number.isSafeInteger(found.id) && typeof found.request.url === 'string'));
-      }),
-      { numRuns: 2_000 },
-    );
+    checkRequests({ numRuns: 2_000 });
     const request = { id: 3, to: 'api', method: 'GET', url: 'http://api/', headers: [['a', 'b']] };
     assert.equal(readEngineRequest(encodeFrame(request, Buffer.alloc(0)))?.id, 3);
     for (const wrong of [
@@ -72,6 +36,15 @@ describe('frames', () => {
     ]) {
       assert.equal(readEngineRequest(encodeFrame({ ...request, ...wrong }, Buffer.alloc(0))), undefined);
     }
+  });
+
+  it('nested too deep for whoever reads the value are an error of the code', () => {
+    const deep = (levels: number): Buffer => Buffer.from('['.repeat(levels) + ']'.repeat(levels));
+    assert.equal(readOutcome(encodeFrame({ outcome: 'returned' }, deep(1_000)))?.outcome, 'returned');
+    assert.equal(readOutcome(encodeFrame({ outcome: 'returned' }, deep(1_000_000)))?.outcome, 'thrown');
+    const text = { a: '"[{\\"[[\\\\', b: ['\\', { c: '[' }] };
+    const bytes = Buffer.from(JSON.stringify(text));
+    assert.deepEqual([isNestedDeeper(bytes, 3), isNestedDeeper(bytes, 2)], [false, true]);
   });
 
   it('with thousands of lines and errors are cut', () => {
