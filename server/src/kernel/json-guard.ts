@@ -44,8 +44,8 @@ export function isTooDeep(bytes: Buffer): boolean {
 }
 
 /**
- * Whether JSON holds more values than that, as far as its commas and brackets tell. Many small values take the process far
- * longer than their length says.
+ * Whether JSON holds more values than that, as far as its commas tell. Many small values take the process far longer than
+ * their length says.
  */
 export function hasMoreValues(bytes: Buffer, max: number): boolean {
   if (bytes.length <= max) return false;
@@ -53,7 +53,7 @@ export function hasMoreValues(bytes: Buffer, max: number): boolean {
   for (let at = 0; at < bytes.length; at += 1) {
     const byte = bytes[at];
     if (byte === QUOTE) at = closingQuote(bytes, at + 1);
-    else if (byte === COMMA || byte === BRACE_OPEN || byte === BRACKET_OPEN) values += 1;
+    else if (byte === COMMA) values += 1;
     if (values > max) return true;
   }
   return false;

@@ -33,7 +33,9 @@ describe('the limit on data', () => {
       await instance.load(plainCode(ECHO), { aliases: {}, answer: () => Promise.reject(new Error('none')) });
       // Of one large text, and of many small parts, which take far more as objects.
       const text = 'x'.repeat(PAYLOAD_BYTES - 2);
-      const parts = Array.from({ length: Math.floor((PAYLOAD_BYTES - 2) / 16) }, (_, n) => ({ n: 1e8 + n }));
+      const parts = Array.from({ length: Math.floor((PAYLOAD_BYTES - 2) / 36) }, (_, n) => ({
+        n: `${1e8 + n}${'x'.repeat(18)}`,
+      }));
       for (const args of [text, parts]) {
         const sent = JSON.stringify(args).length;
         assert.ok(sent <= PAYLOAD_BYTES && sent > PAYLOAD_BYTES * 0.9, String(sent));
