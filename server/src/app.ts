@@ -208,6 +208,7 @@ function createTenantApi(
     principals,
     sandbox: tenantCode.sandbox,
     reactorFigures,
+    largeWork,
     headerPrefixes: config.headerPrefixes,
     tenants,
     systemKeys,
