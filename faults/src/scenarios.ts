@@ -2,9 +2,12 @@ import type { Scenario } from './scenario.js';
 import { apiKill } from './scenarios/api-kill.js';
 import { backendKill } from './scenarios/backend-kill.js';
 import { clockJump } from './scenarios/clock-jump.js';
+import { codeStorm } from './scenarios/code-storm.js';
 import { backupKill, importKill, rotationKill } from './scenarios/command-kill.js';
 import { commitCut } from './scenarios/commit-cut.js';
 import { dataDiskFull, powerCut, walDiskFull } from './scenarios/disk.js';
+import { engineDiskFull } from './scenarios/engine-disk.js';
+import { apiKillDuringRuns, engineKill } from './scenarios/engine-kill.js';
 import { failover } from './scenarios/failover.js';
 import { flippedBytes } from './scenarios/flipped-bytes.js';
 import { migrateKill } from './scenarios/migrate-kill.js';
@@ -43,4 +46,8 @@ export const SCENARIOS: readonly Scenario[] = [
   powerCut,
   dataDiskFull,
   walDiskFull,
+  engineKill,
+  apiKillDuringRuns,
+  codeStorm,
+  engineDiskFull,
 ];

@@ -13,8 +13,9 @@ export interface LoadTenant {
 const MANAGEMENT = [
   ...['tenant:read', 'tenant:update', 'log:read', 'report:read'],
   ...['application:read', 'application:create', 'application:update', 'application:delete'],
+  ...['reactor:read', 'reactor:create'],
 ];
-const TOKENS = ['token:create', 'token:read', 'token:update', 'token:delete', 'token:search'];
+const TOKENS = ['token:create', 'token:read', 'token:update', 'token:delete', 'token:search', 'token:use'];
 const MAKE_MAX_MS = 30_000;
 
 /** Made as an operator would: tenant and first application by command, the rest through the API. */

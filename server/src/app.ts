@@ -30,9 +30,10 @@ import { createRateCounting } from './rate-counting.js';
 import { addGauges, adviceOn, readinessObserver, requestTelemetry } from './request-telemetry.js';
 import type { KeyUses } from './resources/applications/index.js';
 import { createKeyUses, writeKeyUses } from './resources/applications/index.js';
-import type { ReactorFigures } from './resources/reactors/index.js';
-import { createReactorFigures, writeReactorFigures } from './resources/reactors/index.js';
+import type { ReactorFigures, ReactorQueue } from './resources/reactors/index.js';
+import { createReactorFigures, startRequests, writeReactorFigures } from './resources/reactors/index.js';
 import { createTenants, tokenSettings } from './resources/tenants/index.js';
+import type { ResourceParts } from './resources.js';
 import { tenantApiRoutes } from './resources.js';
 import type { LateSandbox, LateSandboxOptions } from './sandbox/late-sandbox.js';
 import type { SandboxState } from './sandbox/sandbox.js';
@@ -82,6 +83,7 @@ interface TenantApiParts extends Shared {
   readonly principals: KnownPrincipals;
   readonly tenantCode: TenantCode;
   readonly reactorFigures: ReactorFigures;
+  readonly outbound: Outbound;
 }
 
 /** Builds everything once, by hand, and hands each part what it needs. */
@@ -95,8 +97,8 @@ export function createApp(options: AppOptions): App {
   const outbound = openOutbound(shared);
   const tenantCode = createTenantCode({ ...options, outbound, principals });
   const { keyUses, reactorFigures } = createWrittenBehind(shared);
-  const parts = { ...shared, principals, tenantCode, reactorFigures };
-  const { vault, routes } = createTenantApi(parts, () => jobs.wake('purge'));
+  const parts = { ...shared, principals, tenantCode, reactorFigures, outbound };
+  const { vault, routes, queue } = createTenantApi(parts, () => jobs.wake('purge'));
   tenantCode.connect(routes);
   const readiness = createReadiness({ ping: () => ping(database), onChange: readinessObserver(log) });
   const rateCounting = createRateCounting({
@@ -134,8 +136,7 @@ export function createApp(options: AppOptions): App {
     async close() {
       readiness.close();
       await server.close();
-      await tenantCode.sandbox.close();
-      await outbound.close();
+      await Promise.all([queue.close(), tenantCode.sandbox.close(), outbound.close()]);
       rateCounting.close();
       await Promise.all([keyUses.close(), reactorFigures.close()]);
       await jobs.close();
@@ -169,7 +170,7 @@ function createWrittenBehind({ clock, core: { database }, log }: Shared): {
 function createTenantApi(
   parts: TenantApiParts,
   wakePurge: () => void,
-): { readonly vault: Vault; readonly routes: AnyRoute[] } {
+): { readonly vault: Vault; readonly routes: AnyRoute[]; readonly queue: ReactorQueue } {
   const { config, clock, core, caches, security, largeWork, principals, tenantCode, reactorFigures } = parts;
   const { database, keyStore } = core;
   const { keyring, systemKeys } = keyStore;
@@ -196,7 +197,7 @@ function createTenantApi(
     settingsOf: (tenantId) => tokenSettings(tenants, tenantId),
     onIntegrityFault: security.onTokenAltered,
   });
-  const routes = tenantApiRoutes({
+  const resources: ResourceParts = {
     forgetAccess,
     onSecurity: security.onSecurity,
     onIntegrityFault: security.onRightsAltered,
@@ -209,14 +210,30 @@ function createTenantApi(
     sandbox: tenantCode.sandbox,
     reactorFigures,
     largeWork,
+    queue: { nowMs: () => queue.nowMs(), wake: () => queue.wake(), end: (requestId) => queue.end(requestId) },
     headerPrefixes: config.headerPrefixes,
     tenants,
     systemKeys,
     cursors: createCursors(systemKeys.cursorMac),
     tokensPerRequestMax,
     includedMonthlyActiveTokens,
+  };
+  const queue = startQueue(parts, resources);
+  return { vault, queue, routes: tenantApiRoutes(resources) };
+}
+
+/** What runs calls of Reactors that were taken on. */
+function startQueue({ config, log, metrics, outbound, upkeepTime }: TenantApiParts, resources: ResourceParts) {
+  const queue = startRequests({
+    ...resources,
+    outbound,
+    instancesMax: config.reactorInstancesMax,
+    instancesPerTenantMax: config.reactorInstancesPerTenantMax,
+    timeOf: upkeepTime,
+    onFault: (error) => log.main.warn({ err: error }, 'work on queued calls of Reactors failed, will try again'),
   });
-  return { vault, routes };
+  for (const gauge of queue.gauges) metrics.addGauge(gauge);
+  return queue;
 }
 
 function createServer(

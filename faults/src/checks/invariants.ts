@@ -29,18 +29,18 @@ const INVARIANTS: Readonly<Record<string, string>> = {
         SELECT tenant_id, month, count(*) AS n FROM active_tokens GROUP BY 1, 2
         UNION ALL
         SELECT tenant_id, date_trunc('month', created_at AT TIME ZONE 'UTC')::date, count(*) FROM logs
-        WHERE ${OF_LIVING} AND operation = 'create' AND entity_type NOT IN ('tenant', 'application', 'session') GROUP BY 1, 2
+        WHERE ${OF_LIVING} AND operation = 'create' AND entity_type NOT IN ('tenant', 'application', 'session', 'reactor') GROUP BY 1, 2
       ) AS parts GROUP BY 1, 2) AS r USING (tenant_id, month)
     WHERE coalesce(counted, 0) <> coalesce(real, 0)`,
   'a token without exactly one entry of its making': `
     SELECT t.tenant_id, t.id FROM tokens t
     LEFT JOIN (SELECT tenant_id, entity_id, count(*) AS n FROM logs
-               WHERE operation = 'create' AND entity_type NOT IN ('tenant', 'application', 'session') GROUP BY 1, 2) AS l
+               WHERE operation = 'create' AND entity_type NOT IN ('tenant', 'application', 'session', 'reactor') GROUP BY 1, 2) AS l
       ON l.tenant_id = t.tenant_id AND l.entity_id = t.id
     WHERE coalesce(l.n, 0) <> 1`,
   'an entry of making without a token or an entry of its end': `
     SELECT l.tenant_id, l.entity_id FROM logs l
-    WHERE ${OF_LIVING} AND l.operation = 'create' AND l.entity_type NOT IN ('tenant', 'application', 'session')
+    WHERE ${OF_LIVING} AND l.operation = 'create' AND l.entity_type NOT IN ('tenant', 'application', 'session', 'reactor')
       AND NOT EXISTS (SELECT FROM tokens t WHERE t.tenant_id = l.tenant_id AND t.id = l.entity_id)
       AND NOT EXISTS (SELECT FROM logs d WHERE d.tenant_id = l.tenant_id AND d.entity_type = l.entity_type
                       AND d.entity_id = l.entity_id AND d.operation = 'delete')`,

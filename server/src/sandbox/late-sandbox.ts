@@ -1,3 +1,4 @@
+import { PoolFullError } from './pool/pool.js';
 import type { Sandbox, SandboxOptions, SandboxState } from './sandbox.js';
 import { NO_FIGURES, noSandbox, openSandbox } from './sandbox.js';
 
@@ -20,8 +21,11 @@ const OFF = 'STRONGROOM_REACTORS is off';
 export function createLateSandbox(options: LateSandboxOptions): LateSandbox {
   let opening: Promise<Sandbox> | undefined;
   let opened: Sandbox | undefined;
+  let isClosed = false;
 
   function open(): Promise<Sandbox> {
+    // Nobody would close one that is opened behind the end.
+    if (isClosed && !opening) return Promise.reject(new PoolFullError('the service is stopping'));
     opening ??= (options.isOff ? Promise.resolve(noSandbox(OFF)) : openSandbox(options)).then((sandbox) => {
       opened = sandbox;
       options.onOpened(sandbox.state());
@@ -35,6 +39,9 @@ export function createLateSandbox(options: LateSandboxOptions): LateSandbox {
     state: () => opened?.state(),
     figures: () => opened?.figures() ?? NO_FIGURES,
     open: async () => (await open()).state(),
-    close: async () => (await opening)?.close(),
+    async close() {
+      isClosed = true;
+      await (await opening)?.close();
+    },
   };
 }

@@ -52,6 +52,9 @@ export interface Sandbox {
 export class SandboxUnavailable extends Error {}
 
 const WAIT_MS = 10_000;
+/** Far fewer than requests may be in flight, so that one tenant's calls never keep all others out. */
+const WAITING_MAX = 64;
+const WAITING_PER_TENANT_MAX = 32;
 const IDLE_MS = 300_000;
 const CALLS_MAX = 1_000;
 
@@ -71,7 +74,8 @@ function createSandbox(options: SandboxOptions, wall: Wall): Sandbox {
   const { instancesMax, instancesPerTenantMax, blanks, onFault, clock } = options;
   const pool = new Pool({
     ...{ instancesMax, instancesPerTenantMax, blanks, onFault, clock },
-    ...{ waitMs: WAIT_MS, idleMs: IDLE_MS, callsMax: CALLS_MAX },
+    ...{ waitMs: WAIT_MS, waitingMax: WAITING_MAX, waitingPerTenantMax: WAITING_PER_TENANT_MAX },
+    ...{ idleMs: IDLE_MS, callsMax: CALLS_MAX },
     async startInstance() {
       const instance = new EngineInstance(wall, options.clock);
       await instance.start();

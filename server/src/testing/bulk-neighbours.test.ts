@@ -182,7 +182,13 @@ const CASES: Readonly<Record<string, Case>> = {
     kinds: { name: 'uuid' },
     run: (tx, odd) => emptyAnswersShowing(tx, [{ name: newId(), ...odd }.name]),
   },
-  INSERT_LOGS: {
+  INSERT_LOGS: logCase({}),
+  INSERT_VERSIONED_LOGS: logCase({ entityVersion: 1 }),
+};
+
+/** An entry of the log, as it is or with more. */
+function logCase(more: object): Case {
+  return {
     kinds: {
       atMs: 'instant',
       actorId: 'uuid',
@@ -200,10 +206,10 @@ const CASES: Readonly<Record<string, Case>> = {
       } as Record<string, unknown>;
       const actor = { id: actorId, type: actorType };
       const done = { ...operatorContext(Date.now()), actor, ...auditContext } as unknown as AuditContext;
-      return record(tx, done, { event: TOKEN_EVENTS.deleted, entityId, entityType, outcome } as never);
+      return record(tx, done, { event: TOKEN_EVENTS.deleted, entityId, entityType, outcome, ...more } as never);
     },
-  },
-};
+  };
+}
 
 describe('a value that cannot be stored, in a statement that two tenants share', () => {
   let app: TestApp;

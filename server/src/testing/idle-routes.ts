@@ -31,6 +31,7 @@ export function idleRoutes(app: TestApp): RouteRecord[] {
     sandbox: { run: refuse, state: () => undefined },
     largeWork: createLargeWork(),
     reactorFigures: { note: ignore, flush: refuse },
+    queue: { nowMs: () => 0, wake: ignore, end: ignore },
   });
   return routes.filter(isJsonRoute);
 }

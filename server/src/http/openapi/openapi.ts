@@ -1,7 +1,7 @@
 import type { Requirement } from '../../access/authorize.js';
 import type { ApplicationType } from '../../access/permissions.js';
 import { APPLICATION_TYPES, mayHold } from '../../access/permissions.js';
-import type { RouteRecord } from '../routes/route.js';
+import type { OtherSuccessRecord, RouteRecord } from '../routes/route.js';
 import { keepsAnswer, takesBody } from '../routes/route.js';
 import { documentPath, exampleBodyOf, linksOf, operationIdOf } from './examples.js';
 import { FAILURE_HEADERS, failureOf, failuresOf, PROBLEM } from './failures.js';
@@ -58,6 +58,8 @@ export function buildOpenApi(options: OpenApiOptions): SchemaObject {
 
 function operationOf(route: RouteRecord, routes: readonly RouteRecord[], components: Components): SchemaObject {
   const responses: SchemaObject = { [route.status]: successOf(route, routes, components.schemas) };
+  const { otherSuccess } = route;
+  if (otherSuccess) responses[otherSuccess.status] = otherSuccessOf(otherSuccess, components.schemas);
   for (const [status, codes] of failuresOf(route)) responses[status] = failureOf(status, codes, components.examples);
   return {
     operationId: operationIdOf(route),
@@ -133,6 +135,13 @@ function successOf(route: RouteRecord, routes: readonly RouteRecord[], schemas: 
     ...(headers && { headers }),
     ...(route.response && { content: { 'application/json': { schema: publish(route.response, { schemas }) } } }),
     ...(Object.keys(links).length > 0 && { links }),
+  };
+}
+
+function otherSuccessOf({ description, response }: OtherSuccessRecord, schemas: SchemaObject): SchemaObject {
+  return {
+    description,
+    ...(response && { content: { 'application/json': { schema: publish(response, { schemas }) } } }),
   };
 }
 

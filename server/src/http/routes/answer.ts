@@ -6,7 +6,7 @@ import { JsonText } from '../transport/json-text.js';
 import { PiecewiseList, textOfList } from '../transport/piecewise.js';
 import type { Exchange, Responder } from '../transport/respond.js';
 import type { RouteRecord } from './route.js';
-import { Rendered } from './route.js';
+import { OtherSuccess, Rendered } from './route.js';
 
 /** Turns what a handler returns into the answer of its route. */
 export interface Answerer {
@@ -24,6 +24,7 @@ export function createAnswerer(route: RouteRecord, respond: Responder): Answerer
   const writeText = write && ((value: unknown) => new JsonText(write(value)));
   let writeItem: ((item: unknown) => string) | undefined;
   const serialise = writeText && route.isRemembered ? writeOnce(writeText) : writeText;
+  const renderOther = createOtherRenderer(route);
 
   function pieces(list: PiecewiseList): AsyncGenerator<Buffer, void, void> {
     writeItem ??= fastJson(itemSchemaOf(route));
@@ -31,8 +32,15 @@ export function createAnswerer(route: RouteRecord, respond: Responder): Answerer
     return textOfList(list, write, writeItem);
   }
 
+  function replay(exchange: Exchange, kept: KeptAnswer): void {
+    const extra = kept.location === undefined ? [] : ['Location', kept.location];
+    if (kept.body === undefined) respond.empty(exchange, kept.status, extra);
+    else respond.json(exchange, kept.status, new JsonText(kept.body), extra);
+  }
+
   return {
     send(exchange, value) {
+      if (value instanceof OtherSuccess) return replay(exchange, renderOther(value));
       if (value instanceof PiecewiseList) return respond.pieces(exchange, status, pieces(value));
       const extra = location && ['Location', location(value)];
       if (value instanceof Rendered) return respond.json(exchange, status, value.json, extra);
@@ -40,14 +48,20 @@ export function createAnswerer(route: RouteRecord, respond: Responder): Answerer
       return respond.empty(exchange, status, extra ?? []);
     },
     render(value) {
+      if (value instanceof OtherSuccess) return renderOther(value);
       const body = value instanceof Rendered ? value.json : serialise?.(value);
       return { status, body: body?.text, location: location?.(value) };
     },
-    replay(exchange, kept) {
-      const extra = kept.location === undefined ? [] : ['Location', kept.location];
-      if (kept.body === undefined) respond.empty(exchange, kept.status, extra);
-      else respond.json(exchange, kept.status, new JsonText(kept.body), extra);
-    },
+    replay,
+  };
+}
+
+/** Of the answers a route has besides its usual one. */
+export function createOtherRenderer({ otherSuccess }: RouteRecord): (answer: OtherSuccess) => KeptAnswer {
+  const write = otherSuccess?.response && fastJson(otherSuccess.response);
+  return ({ value }) => {
+    assert(otherSuccess !== undefined, 'the record says which other success there is');
+    return { status: otherSuccess.status, body: write?.(value), location: undefined };
   };
 }
 

@@ -7,10 +7,10 @@ import { parseJsonBody } from '../../kernel/json-guard.js';
 import { Secret } from '../../kernel/secret.js';
 import { PiecewiseList, textOfList } from '../transport/piecewise.js';
 import { problemOf } from '../transport/problem.js';
-import { itemSchemaOf } from './answer.js';
+import { createOtherRenderer, itemSchemaOf } from './answer.js';
 import { createInputReader } from './read-input.js';
 import type { RouteRecord } from './route.js';
-import { Rendered, takesBody } from './route.js';
+import { OtherSuccess, Rendered, takesBody } from './route.js';
 import { createRouter } from './router.js';
 
 /** A call of the API that came over no socket. */
@@ -85,6 +85,10 @@ async function call(
     body: takesBody(route) ? read.body(body.length === 0 ? undefined : parseJsonBody(body)) : undefined,
     apiKey: new Secret(''),
   });
+  if (value instanceof OtherSuccess) {
+    const other = createOtherRenderer(route)(value);
+    return { status: other.status, body: Buffer.from(other.body ?? '') };
+  }
   return { status: route.status, body: await write(value) };
 }
 

@@ -83,6 +83,14 @@ export interface RouteExample {
   readonly params?: Readonly<Record<string, string>>;
 }
 
+/** A success of another status than the usual one of a route, with another body or none. */
+export interface OtherSuccessRecord {
+  readonly status: 200 | 201 | 202 | 204;
+  readonly response?: TSchema;
+  /** When it is given, for the API document. */
+  readonly description: string;
+}
+
 /**
  * A route of the kind `json` as data: a body of JSON in, one out. Its check of input, its place in the API document, its rights
  * and its limits all come from here.
@@ -109,6 +117,8 @@ export interface RouteRecord extends RouteCommon {
   readonly status: 200 | 201 | 202 | 204;
   /** Fields not declared here never leave. Absent exactly when the answer has no body. */
   readonly response?: TSchema;
+  /** How it answers a handler that returns `OtherSuccess`. */
+  readonly otherSuccess?: OtherSuccessRecord;
   /** A POST that changes nothing: an idempotency key on it is ignored. */
   readonly changesNothing?: true;
   /** The handler gives the very same, unchanging object as long as nothing changed: it is then written out once. */
@@ -157,6 +167,16 @@ export function takesBody(route: RouteRecord): boolean {
 /** Does the route answer a repeated request under an idempotency key with its first answer? */
 export function keepsAnswer({ method, admits, changesNothing }: RouteRecord): boolean {
   return admits !== 'anyone' && !changesNothing && (method === 'POST' || method === 'PUT' || method === 'PATCH');
+}
+
+/** What a handler returns, and keeps under an idempotency key, to answer by the record's `otherSuccess`. */
+export class OtherSuccess {
+  /** Its body; undefined where it has none. */
+  readonly value: unknown;
+
+  constructor(value?: unknown) {
+    this.value = value;
+  }
 }
 
 /** An answer that was serialised beforehand, for documents that never change. */

@@ -1,8 +1,12 @@
-import { HOUR_MS } from '../../jobs/job-record.js';
+import { HOUR_MS, MINUTE_MS } from '../../jobs/job-record.js';
 import type { Slice } from '../slice.js';
 import { REACTOR_EVENTS } from './events.js';
 import { sweepOldFigures } from './figures/service.js';
+import type { ReactorQueue, ReactorQueueOptions } from './queue/queue.js';
+import { startReactorQueue } from './queue/queue.js';
+import { sweepReactorRequests } from './queue/sweep.js';
 import { reactorRoutes } from './routes.js';
+import { createRunCode } from './run/run-code.js';
 import type { ReactorsOptions } from './service.js';
 import { createReactors } from './service.js';
 import { REACTOR_TABLES } from './tables.js';
@@ -10,6 +14,7 @@ import { REACTOR_TABLES } from './tables.js';
 export type { StoreOptions } from './definition/store.js';
 export type { ReactorFigures } from './figures/figures.js';
 export { createReactorFigures, writeReactorFigures } from './figures/figures.js';
+export type { ReactorQueue } from './queue/queue.js';
 export { createAnswerCode } from './run/answer-code.js';
 
 export const reactors: Slice<ReactorsOptions> = {
@@ -19,5 +24,13 @@ export const reactors: Slice<ReactorsOptions> = {
   tables: REACTOR_TABLES,
   jobs: ({ database }) => [
     { name: 'reactor-figures', restMs: HOUR_MS, step: (nowMs) => sweepOldFigures(database, nowMs) },
+    { name: 'reactor-requests', restMs: MINUTE_MS, step: (nowMs) => sweepReactorRequests(database, nowMs) },
   ],
 };
+
+/** Runs the calls that were taken on, of the same parts as the routes. */
+export function startRequests(
+  parts: ReactorsOptions & Omit<ReactorQueueOptions, 'runCode' | 'onInvoked'>,
+): ReactorQueue {
+  return startReactorQueue({ ...parts, runCode: createRunCode(parts.sandbox), onInvoked: parts.reactorFigures.note });
+}

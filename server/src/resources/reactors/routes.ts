@@ -2,6 +2,7 @@ import type { RouteExample, RouteRecord } from '../../http/routes/route.js';
 import { defineRoute } from '../../http/routes/route.js';
 import { REACTOR_EVENTS } from './events.js';
 import { reactorFigureRoutes } from './figures/routes.js';
+import { reactorRequestRoutes } from './queue/routes.js';
 import { reactRoutes } from './run/routes.js';
 import {
   ReactorBody,
@@ -36,6 +37,7 @@ export function reactorRoutes(reactors: Reactors): RouteRecord[] {
     ...reactorVersionRoutes(reactors.versions),
     ...reactRoutes(reactors.runs),
     ...reactorFigureRoutes(reactors.figures),
+    ...reactorRequestRoutes(reactors.requests),
   ];
 }
 
@@ -97,7 +99,7 @@ function readAndDeleteRoutes(reactors: Reactors): RouteRecord[] {
       path: '/reactors/:id',
       permission: 'reactor:delete',
       summary: 'Delete a Reactor',
-      description: 'Its versions go with it.',
+      description: 'Its versions go with it, and calls of it that wait to be run.',
       status: 204,
       audit: one,
       handle: ({ principal, auditContext, params }) => reactors.delete(principal.tenantId, auditContext, params.id),

@@ -34,6 +34,11 @@ import {
   listReactors,
   lockReactor,
 } from './queries.js';
+import { createAccept } from './queue/accept.js';
+import { createRequestOpener } from './queue/open-request.js';
+import type { QueueSignals } from './queue/queue.js';
+import type { RequestCalls } from './queue/service.js';
+import { createRequestCalls } from './queue/service.js';
 import type { InvokeOptions } from './run/invoke.js';
 import { createRunCode } from './run/run-code.js';
 import type { RunCalls } from './run/service.js';
@@ -47,6 +52,7 @@ type Id = string | undefined;
 export interface ReactorsOptions extends StoreOptions, Omit<InvokeOptions, 'runCode' | 'onInvoked'> {
   readonly sandbox: Pick<LateSandbox, 'run' | 'state'>;
   readonly reactorFigures: Pick<ReactorFigures, 'note' | 'flush'>;
+  readonly queue: QueueSignals;
 }
 
 export interface Reactors {
@@ -60,20 +66,22 @@ export interface Reactors {
   readonly versions: VersionCalls;
   readonly runs: RunCalls;
   readonly figures: FigureCalls;
+  readonly requests: RequestCalls;
 }
 
 export function createReactors(options: ReactorsOptions): Reactors {
+  const { database, queue } = options;
   const store = createReactorStore(options);
+  const runCode = createRunCode(options.sandbox);
+  const accept = createAccept({ database, store, runCode, queue });
   return {
     ...readsOf(options, store),
     create: (tenantId, auditContext, input) => createReactor(options, store, tenantId, auditContext, input),
     ...changesOf(store),
     versions: createVersionCalls(options, store),
-    runs: createRunCalls(
-      { ...options, runCode: createRunCode(options.sandbox), onInvoked: options.reactorFigures.note },
-      store,
-    ),
+    runs: createRunCalls({ ...options, runCode, onInvoked: options.reactorFigures.note }, store, accept),
     figures: createFigureCalls(options.database, options.reactorFigures),
+    requests: createRequestCalls({ database, queue, store, accept, open: createRequestOpener(options, store) }),
   };
 }
 

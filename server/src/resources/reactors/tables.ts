@@ -8,13 +8,19 @@ import { attemptEach, stepOf } from '../../tables/walk.js';
 import { openReactor, openVersion, resealReactor, resealVersion } from './definition/content.js';
 import type { ReactorRow } from './queries.js';
 import { replaceSealedReactor, walkReactors } from './queries.js';
+import { openRequest, resealRequest } from './queue/content.js';
+import type { RequestRow } from './queue/queries.js';
+import { replaceSealedRequest, walkRequests } from './queue/queries.js';
 import type { VersionRow } from './versions/queries.js';
 import { replaceSealedVersion, walkReactorVersions } from './versions/queries.js';
 
 /** A record may have a megabyte, and a step holds its rows. */
 const STEP_ROWS_MAX = 16;
+/** A request may have five. */
+const STEP_REQUESTS_MAX = 4;
 
 interface Walked<Row> {
+  readonly rowsMax?: number;
   readonly list: (tx: TenantTx, position: string, limit: number) => Promise<Row[]>;
   readonly nameOf: (row: Row) => string;
   readonly open: (keys: TenantKeys, row: Row) => unknown;
@@ -23,10 +29,10 @@ interface Walked<Row> {
 }
 
 function sealedRows<Row extends { readonly sealed: Buffer }>(walked: Walked<Row>): SealedRows {
-  const { list, nameOf, open, reseal, replace } = walked;
+  const { list, nameOf, open, reseal, replace, rowsMax: stepMax = STEP_ROWS_MAX } = walked;
   return {
     async reseal(tx, keys, position, limit) {
-      const rowsMax = Math.min(limit, STEP_ROWS_MAX);
+      const rowsMax = Math.min(limit, stepMax);
       const page = await list(tx, position, rowsMax);
       const old = page.filter(({ sealed }) => keyVersionOf(sealed) !== keys.encryption.currentVersion);
       const { done, faults } = attemptEach(old, nameOf, (row) => ({ row, sealed: reseal(keys, row) }));
@@ -35,7 +41,7 @@ function sealedRows<Row extends { readonly sealed: Buffer }>(walked: Walked<Row>
       return { ...stepOf(page, rowsMax, nameOf, faults), resealed };
     },
     async verify(tx, keys, position, limit) {
-      const rowsMax = Math.min(limit, STEP_ROWS_MAX);
+      const rowsMax = Math.min(limit, stepMax);
       const page = await list(tx, position, rowsMax);
       return stepOf(page, rowsMax, nameOf, attemptEach(page, nameOf, (row) => open(keys, row)).faults);
     },
@@ -71,6 +77,19 @@ export const REACTOR_TABLES = [
       open: openVersion,
       reseal: resealVersion,
       replace: replaceSealedVersion,
+    }),
+  }),
+  defineTable({
+    name: 'reactor_requests',
+    fate: 'with its tenant',
+    refersTo: ['reactors'],
+    sealed: sealedRows<RequestRow>({
+      rowsMax: STEP_REQUESTS_MAX,
+      list: (tx, position, limit) => walkRequests(tx, position || FIRST_ID, limit),
+      nameOf: ({ id }) => id,
+      open: openRequest,
+      reseal: resealRequest,
+      replace: replaceSealedRequest,
     }),
   }),
   defineTable({ name: 'reactor_figures', fate: 'with its tenant', refersTo: ['reactors'] }),

@@ -70,6 +70,8 @@ describe('the pool', () => {
       instancesPerTenantMax: 2,
       blanks: 0,
       waitMs: 60_000,
+      waitingMax: 8,
+      waitingPerTenantMax: 4,
       idleMs: 60_000,
       callsMax: 1_000,
       clock: systemClock,
@@ -178,6 +180,28 @@ describe('the pool', () => {
     await other.close();
     await waiting;
     void running;
+  });
+
+  it('lets so many calls wait, of one tenant and of all, and refuses further ones at once', async () => {
+    const { pool, untilBusy, busy } = open({
+      instancesMax: 1,
+      instancesPerTenantMax: 1,
+      waitingMax: 3,
+      waitingPerTenantMax: 2,
+    });
+    const run = (tenantId: string) => pool.run(code(tenantId), INPUT, BOUNDS);
+    const done = [run('a')];
+    await untilBusy(1);
+    done.push(run('a'), run('a'));
+    await assert.rejects(run('a'), PoolFullError);
+    done.push(run('b'));
+    await assert.rejects(run('c'), PoolFullError);
+    for (let left = done.length; left > 0; left -= 1) {
+      await untilBusy(1);
+      busy()[0]?.finish();
+    }
+    await Promise.all(done);
+    assert.equal(pool.figures().waiting, 0);
   });
 
   it('tells when no instance can be started, and gives the place back', async () => {

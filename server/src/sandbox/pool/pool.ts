@@ -23,8 +23,10 @@ export interface PoolOptions<I extends PooledInstance> {
   readonly instancesPerTenantMax: number;
   /** Instances without code, started ahead. */
   readonly blanks: number;
-  /** How long a call waits for an instance. */
+  /** How long a call waits for an instance, and how many do, of all tenants and of one: each keeps a request waiting. */
   readonly waitMs: number;
+  readonly waitingMax: number;
+  readonly waitingPerTenantMax: number;
   /** How long one without a call is kept, and how many calls it serves. */
   readonly idleMs: number;
   readonly callsMax: number;
@@ -135,6 +137,7 @@ export class Pool<I extends PooledInstance> {
   }
 
   async #acquire(code: CodeVersion): Promise<Assigned<I>> {
+    if (this.#isClosed) throw new PoolFullError('the service is stopping');
     const key = keyOf(code);
     const warm = this.#warm.get(key);
     if (warm && !warm.isBusy && warm.instance.isUsable) {
@@ -159,7 +162,10 @@ export class Pool<I extends PooledInstance> {
   }
 
   #wait(tenantId: string, key: string): Promise<Grant<I>> {
-    if (this.#isClosed) return Promise.reject(new PoolFullError('the service is stopping'));
+    const { waitingMax, waitingPerTenantMax } = this.#options;
+    if (this.#waiting.size >= waitingMax || this.#waiting.countOf(tenantId) >= waitingPerTenantMax) {
+      return Promise.reject(new PoolFullError('too many calls wait'));
+    }
     return new Promise((resolve, reject) => {
       const timer = setTimeout(() => {
         this.#waiting.remove(waiter);
@@ -214,7 +220,10 @@ export class Pool<I extends PooledInstance> {
   /** The place that was kept for it is given back when it counts itself, and not a moment earlier. */
   async #obtain(tenantId: string, key: string): Promise<Assigned<I>> {
     try {
-      return this.#take(this.#takeBlank() ?? (await this.#options.startInstance()), tenantId, key);
+      const instance = this.#takeBlank() ?? (await this.#options.startInstance());
+      // Nobody would end one that comes up behind the end.
+      if (this.#isClosed) instance.kill();
+      return this.#take(instance, tenantId, key);
     } finally {
       this.#givePlaceBack(tenantId);
       this.fill();

@@ -18,6 +18,10 @@ export class Waiting<T> {
     return size;
   }
 
+  countOf(tenantId: string): number {
+    return this.#byTenant.get(tenantId)?.length ?? 0;
+  }
+
   add(waiter: Waiter<T>): void {
     const waiters = this.#byTenant.get(waiter.tenantId);
     if (waiters) waiters.push(waiter);

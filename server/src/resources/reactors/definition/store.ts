@@ -21,6 +21,8 @@ export interface ReactorStory {
   readonly tenantId: string;
   readonly reactorId: string;
   readonly version?: number;
+  /** Where it is a call that waits, or its result. */
+  readonly requestId?: string;
 }
 
 export interface StoreOptions extends ChangesOptions {

@@ -29,6 +29,15 @@ export function readReactBody(body: unknown): ReactInput {
   return input;
 }
 
+/** The same for a call whose result is fetched later, so that there is nowhere to send it. */
+export function readReactAsyncBody(body: unknown): ReactInput {
+  if (!isJsonObject(body)) throw validationFailed({ $: ['must be an object'] });
+  const faults = faultsUnder({}, '');
+  const input = { args: body.args ?? {}, callbackUrl: undefined, timeoutMs: readTimeout(body, faults) };
+  if (faults.count > 0) throw validationFailed(faults.errors);
+  return input;
+}
+
 function given(body: JsonObject, name: keyof typeof SPELLINGS): Json | undefined {
   const spelling = SPELLINGS[name].find((each) => (body[each] ?? null) !== null);
   return spelling === undefined ? undefined : body[spelling];

@@ -8,9 +8,14 @@ const one = { entityId: { param: 'id' }, onDenied: REACTOR_EVENTS.denied } as co
 const all = { entityId: '*', onDenied: REACTOR_EVENTS.denied } as const;
 const MADE: RouteExample = { after: 'POST /reactors', params: { id: '$response.body#/id' } };
 /** The payload as specified. */
-const PAYLOAD_BYTES_MAX = 5_242_880;
+export const PAYLOAD_BYTES_MAX = 5_242_880;
 const base = { limits: [], tag: 'Reactors', method: 'POST', anyBody: true, bodyBytesMax: PAYLOAD_BYTES_MAX } as const;
-const CODE_FAILURES = ['reactor_code_invalid', 'reactor_timeout', 'reactor_error', 'reactors_unavailable'] as const;
+export const CODE_FAILURES = [
+  'reactor_code_invalid',
+  'reactor_timeout',
+  'reactor_error',
+  'reactors_unavailable',
+] as const;
 const ARGS_RULES = {
   expressions: 'Expressions in `args` parse, give a value and name tokens that there are, 100 at most.',
   callback_url: 'The address is one of https, without a user or password in it.',
@@ -31,12 +36,14 @@ function reactRoute(runs: RunCalls): RouteRecord {
     permission: 'token:use',
     admits: ['application', 'session'],
     summary: 'Run a Reactor',
-    description: 'Runs its code on the arguments, with the values of tokens in place of expressions, for 30 s at most.',
+    description:
+      'Runs its code on the arguments, with the values of tokens in place of expressions, for 30 s at most. With `callback_url` it runs later, and the result is sent there.',
     optionalBody: true,
     describes: { body: ReactDocument, rules: ARGS_RULES },
     example: { ...MADE, body: { args: { name: 'Ada' } } },
     status: 200,
     response: ReactBody,
+    otherSuccess: { status: 202, description: 'Taken on, with `callback_url`; no body.' },
     failures: [...CODE_FAILURES, 'invalid_expression', 'unknown_token', 'too_many_tokens', 'access_denied'],
     audit: one,
     handle: ({ principal, auditContext, params, body }) => runs.react(principal, auditContext, params.id, body),

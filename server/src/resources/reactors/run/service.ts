@@ -1,7 +1,9 @@
 import type { AuditContext } from '../../../audit/entry.js';
+import { OtherSuccess } from '../../../http/routes/route.js';
 import { newId } from '../../../kernel/ids.js';
 import type { ReactorStore } from '../definition/store.js';
 import { reactorIdOf } from '../definition/store.js';
+import type { Accept } from '../queue/accept.js';
 import { readReactBody } from './input.js';
 import type { Invoker, ReactAnswer } from './invocation.js';
 import type { InvokeOptions } from './invoke.js';
@@ -12,20 +14,24 @@ import { createTryCode } from './trial.js';
 type Id = string | undefined;
 
 export interface RunCalls {
-  react(caller: Invoker, auditContext: AuditContext, id: Id, body: unknown): Promise<ReactAnswer>;
+  react(caller: Invoker, auditContext: AuditContext, id: Id, body: unknown): Promise<ReactAnswer | OtherSuccess>;
   /** Without an id, of code that is nobody's yet. */
   test(tenantId: string, auditContext: AuditContext, id: Id, body: unknown): Promise<TrialAnswer>;
 }
 
 const DEADLINE_MS = 30_000;
 
-export function createRunCalls(options: InvokeOptions, store: ReactorStore): RunCalls {
+export function createRunCalls(options: InvokeOptions, store: ReactorStore, accept: Accept): RunCalls {
   const invoke = createInvoke(options, store);
   const tryCode = createTryCode(options, store);
   return {
     async react(principal, auditContext, given, body) {
-      const { args } = readReactBody(body);
-      const call = { principal, auditContext, reactorId: reactorIdOf(given), args, requestId: newId(), attempt: 1 };
+      const input = readReactBody(body);
+      const reactorId = reactorIdOf(given);
+      if (input.callbackUrl !== undefined) {
+        return accept(principal, auditContext, reactorId, input, () => new OtherSuccess());
+      }
+      const call = { principal, auditContext, reactorId, args: input.args, requestId: newId(), attempt: 1 };
       const result = await invoke({ ...call, deadlineMs: DEADLINE_MS }, async (tx, { answer }, shown) => {
         if (answer) await auditContext.keepAnswer?.(tx, answer, shown);
       });

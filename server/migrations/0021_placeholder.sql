@@ -1,1 +1,0 @@
--- The queue of asynchronous calls comes here; numbers have no gaps.
