@@ -158,4 +158,15 @@ describe('pages of large Reactors', () => {
     );
     assert.equal((await call('GET', '/reactors')).status, 200);
   });
+
+  it('are answered while others change and make large Reactors', async () => {
+    const [first] = (await call('GET', '/reactors?size=1')).json.data;
+    const changes = Array.from({ length: 12 }, (_, n) =>
+      n % 2 === 0
+        ? call('POST', '/reactors', { name: `more ${n}`, code: 'x', configuration: configuration('m') })
+        : call('PATCH', `/reactors/${first.id}`, { configuration: configuration(String(n % 10)) }),
+    );
+    for (let page = 0; page < 12; page += 1) assert.equal((await call('GET', '/reactors?size=3')).status, 200);
+    for (const { status } of await Promise.all(changes)) assert.ok(status < 300, String(status));
+  });
 });
