@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { before, describe, it } from 'node:test';
 import { BasisTheory } from '@basis-theory/basis-theory-js';
 import { isApiError, traceIdOfApiError } from './compatibility-js-checks.js';
+import { jsReactors } from './compatibility-js-reactors.js';
 import { jsTokens } from './compatibility-js-tokens.js';
 import type { Reference } from './compatibility-subject.js';
 import { given } from './compatibility-subject.js';
@@ -38,13 +39,6 @@ const NOT_SERVED = [
   'reactorFormulas.list',
   'reactorFormulas.retrieve',
   'reactorFormulas.update',
-  'reactors.create',
-  'reactors.delete',
-  'reactors.list',
-  'reactors.patch',
-  'reactors.react',
-  'reactors.retrieve',
-  'reactors.update',
   'tenants.createInvitation',
   'tenants.deleteInvitation',
   'tenants.deleteMember',
@@ -210,6 +204,11 @@ export function js(reference: () => Reference): void {
     });
 
     jsTokens(() => server);
+    jsReactors(
+      () => management,
+      () => server,
+      reference,
+    );
 
     it('opens a session, authorizes it, and reads with it what was granted', async () => {
       const { id } = await server.tokens.create({ type: 'token', data: 'seen by a session' });

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { before, describe, it } from 'node:test';
 import { BasisTheory, BasisTheoryClient, BasisTheoryError } from '@basis-theory/node-sdk';
 import { isError, statusOf, toArray, traceIdOf } from './compatibility-node-sdk-checks.js';
+import { nodeSdkReactors } from './compatibility-node-sdk-reactors.js';
 import { nodeSdkTokens } from './compatibility-node-sdk-tokens.js';
 import type { Reference } from './compatibility-subject.js';
 import { given } from './compatibility-subject.js';
@@ -43,15 +44,6 @@ const NOT_SERVED = [
   'proxies.list',
   'proxies.patch',
   'proxies.update',
-  'reactors.create',
-  'reactors.delete',
-  'reactors.get',
-  'reactors.list',
-  'reactors.patch',
-  'reactors.react',
-  'reactors.reactAsync',
-  'reactors.results.get',
-  'reactors.update',
   'roles.list',
   'tenants.connections.create',
   'tenants.connections.delete',
@@ -268,6 +260,7 @@ export function nodeSdk(reference: () => Reference): void {
       () => clientOf(keys.private),
       () => clientOf(keys.reader),
     );
+    nodeSdkReactors(management, () => clientOf(keys.private), reference);
 
     it('opens a session, authorizes it, and reads with it what was granted', async () => {
       const [server, browser] = [clientOf(keys.private), clientOf(keys.public)];

@@ -22,10 +22,17 @@ const MANAGEMENT = [
   'application:delete',
   'log:read',
   'report:read',
+  'reactor:read',
+  'reactor:create',
+  'reactor:update',
+  'reactor:delete',
 ];
 
 export async function openReference(): Promise<Reference> {
-  const server = await startServer({ STRONGROOM_HEADER_PREFIXES: 'SVC,BT' });
+  const server = await startServer({
+    STRONGROOM_HEADER_PREFIXES: 'SVC,BT',
+    STRONGROOM_REACTOR_MODULES: '@basis-theory/basis-theory-reactor-errors=strongroom-errors',
+  });
   const [nodeSdk, js] = await Promise.all(['One', 'Two'].map((name) => makeKey(server, name)));
   return {
     // One of the packages speaks plain HTTP to this very name alone.

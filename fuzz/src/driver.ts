@@ -43,7 +43,7 @@ export function driverOf(options: DriverOptions): Drive {
   const { victim, neighbour, canaries } = options.world;
   const standard: Standard = {
     foreign: [victim.mark, neighbour.mark],
-    foreignIds: [victim.id, victim.applicationId, victim.tokenId, ...victim.scratchTokenIds],
+    foreignIds: [victim.id, victim.applicationId, victim.tokenId, ...victim.scratchTokenIds, ...victim.reactorIds],
     mayOverload: false,
     canaryIn: {
       refused: canaryFinder(canaries, REFUSED_DIGITS),

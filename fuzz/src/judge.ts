@@ -22,9 +22,20 @@ export interface Judged {
   readonly isMasked?: boolean;
 }
 
-const KEY = /key_(?:pub|pvt|mgt|ses|prx)_[0-9A-Za-z]{32}|rk1_[0-9A-Za-z_-]{43}/;
+const KEY = /key_(?:pub|pvt|mgt|ses|prx)_[0-9A-Za-z]{32}|rk1_[0-9A-Za-z_-]{43}|rcs_[0-9a-z]{40}/;
 /** Calls that answer with a new credential. */
-const SHOWS_KEY = /^\/(?:applications(?:\/[^/?]+\/(?:regenerate|keys))?|sessions)\/?(?:\?|$)/;
+const SHOWS_KEY =
+  /^\/(?:applications(?:\/[^/?]+\/(?:regenerate|keys))?|sessions|reactors(?:\/[^/?]+\/callback-secret)?)\/?(?:\?|$)/;
+/** Calls that run code of the caller: what it throws is its own, and there may be no process for it at the moment. */
+const RUNS_CODE = /^\/reactors\/(?:[^/?]+\/)?(?:react|react-async|test|results\/[^/?]+)\/?(?:\?|$)/;
+const CODES_OF_RUNS: Readonly<Record<number, RegExp>> = {
+  400: /^reactor_error$/,
+  408: /^reactor_timeout$/,
+  422: /^reactor_code_invalid$/,
+  500: /^reactor_error$/,
+  503: /^(overloaded|reactors_unavailable)$/,
+};
+const MEMBERS_OF_RUNS = new Set(['status', 'console', 'duration_ms']);
 const INSIDES: readonly RegExp[] = [
   /\bat [^\s"]{1,200} \(?(?:file:|node:|\/)[^\s"]*:\d+/,
   /node_modules|server\/dist|\.strongroom|\/tmp\/|\/root\/|\/home\//,
@@ -32,6 +43,7 @@ const INSIDES: readonly RegExp[] = [
   /\bpg_[a-z]+|SQLSTATE|relation "|column "|duplicate key value|invalid input syntax|syntax error at/,
   /(?:Type|Range|Reference|Syntax)Error|Cannot read propert|is not a function|ECONN|ENOENT|HPE_/,
 ];
+const INSIDES_OF_RUNS = INSIDES.slice(1, -1);
 const CODES_BY_STATUS: Readonly<Record<number, RegExp>> = {
   400: /^(validation_failed|malformed_json|malformed_request|invalid_cursor|invalid_query|invalid_expression|unknown_token|too_many_tokens)$/,
   401: /^(missing_api_key|invalid_api_key)$/,
@@ -50,7 +62,9 @@ const CODES_BY_STATUS: Readonly<Record<number, RegExp>> = {
 /** The rules for every answer, whatever was asked. Undefined: none is broken. */
 export function faultOf(answer: Answer, judged: Judged, standard: Standard): string | undefined {
   const { status, headers, body } = answer;
-  if (status >= 500 && !(status === 503 && standard.mayOverload)) return `answered ${status}`;
+  const runsCode = judged.method === 'POST' && RUNS_CODE.test(onceDecoded(judged.target));
+  const mayFail = (status === 503 && standard.mayOverload) || (runsCode && CODES_OF_RUNS[status] !== undefined);
+  if (status >= 500 && !mayFail) return `answered ${status}`;
   if (status < 200 || (status >= 300 && status < 400)) return `answered ${status}, which nothing here does`;
   const traceId = headers.get('svc-trace-id') ?? headers.get('bt-trace-id');
   if (traceId === undefined || traceId === '') return 'the answer has no trace id';
@@ -70,15 +84,22 @@ export function faultOf(answer: Answer, judged: Judged, standard: Standard): str
     return key === undefined || isShown || judged.text().includes(key) ? undefined : 'the answer holds a key';
   }
   if (headers.get('content-type') !== 'application/problem+json') return 'the refusal is no problem document';
-  return judged.method === 'HEAD' ? undefined : faultOfProblem(answer, traceId, judged.text);
+  return judged.method === 'HEAD' ? undefined : faultOfProblem(answer, traceId, judged.text, runsCode);
 }
 
-function faultOfProblem({ status, headers, body }: Answer, traceId: string, sent: () => string): string | undefined {
+function faultOfProblem(
+  { status, headers, body }: Answer,
+  traceId: string,
+  sent: () => string,
+  runsCode: boolean,
+): string | undefined {
   const problem = parse(body);
   if (problem === undefined) return 'the refusal is not JSON';
   const { type, title, detail, code, trace_id, errors, ...rest } = problem;
-  if (typeof code !== 'string' || !CODES_BY_STATUS[status]?.test(code)) return `code ${String(code)} with ${status}`;
-  if (rest.status !== status || Object.keys(rest).length !== 1) return 'the members of the problem are not as agreed';
+  const isOfRun = runsCode && typeof code === 'string' && CODES_OF_RUNS[status]?.test(code) === true;
+  if (!isOfRun && (typeof code !== 'string' || !CODES_BY_STATUS[status]?.test(code)))
+    return `code ${String(code)} with ${status}`;
+  if (rest.status !== status || !hasMembers(rest, isOfRun)) return 'the members of the problem are not as agreed';
   if (type !== `urn:strongroom:problem:${code}`) return 'the type of the problem does not match its code';
   if (trace_id !== traceId) return 'the trace id of the problem is not that of its header';
   if (typeof title !== 'string' || typeof detail !== 'string' || title === '' || detail === '')
@@ -88,12 +109,18 @@ function faultOfProblem({ status, headers, body }: Answer, traceId: string, sent
   if ((status === 429 || status === 503) && headers.get('retry-after') === undefined) return 'no Retry-After';
   if (status === 405 && headers.get('allow') === undefined) return '405 without Allow';
   if (KEY.test(body)) return 'the refusal holds a key';
-  for (const pattern of INSIDES) {
+  // What code throws is JavaScript's own word; paths and statements of ours are nowhere in it.
+  for (const pattern of isOfRun ? INSIDES_OF_RUNS : INSIDES) {
     const [found] = pattern.exec(body) ?? [];
     // The path of a field may repeat the name a client gave it.
     if (found !== undefined && !sent().includes(found)) return `the refusal shows insides: ${found.slice(0, 60)}`;
   }
   return undefined;
+}
+
+function hasMembers(rest: Readonly<Record<string, unknown>>, isOfRun: boolean): boolean {
+  const names = Object.keys(rest);
+  return isOfRun ? names.every((name) => MEMBERS_OF_RUNS.has(name)) : names.length === 1;
 }
 
 function parse(body: string): Readonly<Record<string, unknown>> | undefined {

@@ -10,6 +10,7 @@ import { ids } from './part-ids.js';
 import { oracles } from './part-oracles.js';
 import { queries } from './part-queries.js';
 import { rawBytes } from './part-raw.js';
+import { reactors } from './part-reactors.js';
 import { slow } from './part-slow.js';
 import { text } from './part-text.js';
 import { tricks } from './part-tricks.js';
@@ -18,5 +19,5 @@ import { tricks } from './part-tricks.js';
 export const PARTS: readonly Part[] = [
   ...[fields, text, forgeries, tricks, rawBytes, bombs],
   ...[expressions, oracles, ids, queries, cursors],
-  ...[chains, slow, flood],
+  ...[chains, reactors, slow, flood],
 ];

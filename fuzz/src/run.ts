@@ -40,7 +40,12 @@ export const GROWTH_BYTES_MAX = 50 * 1_024 * 1_024;
 /** Of each part's cases, before memory counts: every path has been compiled, every cache has its size. */
 const WARM_UP_SHARE = 0.1;
 
-export const SETTINGS = { STRONGROOM_RATE_LIMITS: 'off', STRONGROOM_HEADER_PREFIXES: 'SVC,BT' };
+export const SETTINGS = {
+  STRONGROOM_RATE_LIMITS: 'off',
+  STRONGROOM_HEADER_PREFIXES: 'SVC,BT',
+  // Whatever address a body names: nothing here leaves the machine.
+  STRONGROOM_OUTBOUND_PUBLIC: 'refused',
+};
 
 /** From an empty folder to a verdict. */
 export async function runFuzz(options: FuzzOptions): Promise<FuzzResult> {

@@ -15,6 +15,8 @@ const BY_NAME: Readonly<Record<string, Body>> = {
   encryption: { alg: 'none' },
   query: 'type:token AND metadata.k:v',
   priority: 1,
+  code: 'module.exports = async ({ args }) => ({ raw: args });',
+  configuration: { KEY: 'value' },
 };
 
 /** A body that would be accepted, or nearly: wrong kinds are put into it one at a time. */
@@ -64,10 +66,15 @@ export function keyFor({ permission }: Operation, world: World): string | undefi
 }
 
 /** The path with ids of things that are there. Deleting is left to chains: here it would starve the other cases. */
-export function targetFor({ method, path }: Operation, random: Random, world: World): string {
+export function targetFor({ method, path, permission }: Operation, random: Random, world: World): string {
   if (method === 'DELETE' && path !== '/tenants/self') return path.replaceAll(/\{\w+\}/g, 'gone-already');
   if (path.startsWith('/tokens')) return path.replace('{id}', random.pick(world.main.scratchTokenIds));
   if (path.startsWith('/application-templates')) return path.replace('{id}', world.templateId);
+  if (path.startsWith('/reactors')) {
+    const { main, side } = world;
+    const owner = permission?.startsWith('token:') ? main : side;
+    return path.replace('{id}', random.pick(owner.reactorIds)).replace('{version}', '1');
+  }
   const { applicationId, keyId } = random.pick(world.side.scratch);
   return path.replace('{id}', applicationId).replace('{key_id}', keyId);
 }

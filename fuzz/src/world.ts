@@ -53,6 +53,8 @@ export interface Tenant {
   /** Applications to change at will, each with a key of its own; many, because changes of one wait for each other. */
   readonly scratch: readonly { readonly applicationId: string; readonly keyId: string }[];
   readonly scratchTokenIds: readonly string[];
+  /** Reactors to change and run at will. */
+  readonly reactorIds: readonly string[];
   /** By list: `logs`, `tokens`, `search`. */
   readonly cursors: Readonly<Record<string, string>>;
 }
@@ -62,6 +64,10 @@ export interface Victim extends Tenant {
 }
 
 const SCRATCH = 24;
+const REACTORS = 4;
+/** Gives back what it is given, or does what it is asked to. */
+const REACTOR_CODE =
+  'module.exports = async ({ args }) => { if (args?.throws) throw new Error(args.throws); return { raw: args, tokenize: args?.tokenize }; };';
 
 export type Ask = (key: string, method: string, target: string, body?: unknown) => Promise<Made>;
 export type Made = Readonly<Record<string, unknown>>;
@@ -146,6 +152,11 @@ async function furnish(ask: Ask, manageKey: string, mark: string): Promise<Tenan
       return { applicationId, keyId: textOf(Object.values(keys)[0], 'id') };
     }),
   );
+  const reactors = await Promise.all(
+    Array.from({ length: REACTORS }, () =>
+      ask(manageKey, 'POST', '/reactors', { name: 'Echo', code: REACTOR_CODE, configuration: { OWNER: mark } }),
+    ),
+  );
   const cursorOf = async (key: string, method: string, target: string, body?: unknown): Promise<string> =>
     textOf((await ask(key, method, target, body)).pagination, 'after');
   return {
@@ -159,6 +170,7 @@ async function furnish(ask: Ask, manageKey: string, mark: string): Promise<Tenan
     tokenId,
     scratch,
     scratchTokenIds,
+    reactorIds: reactors.map((reactor) => textOf(reactor, 'id')),
     cursors: {
       logs: await cursorOf(manageKey, 'GET', '/logs?size=2'),
       tokens: await cursorOf(privateKey, 'GET', '/v2/tokens?size=2'),

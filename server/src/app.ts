@@ -209,6 +209,7 @@ function createTenantApi(
     principals,
     sandbox: tenantCode.sandbox,
     reactorFigures,
+    largeWork,
     queue: { nowMs: () => queue.nowMs(), wake: () => queue.wake(), end: (requestId) => queue.end(requestId) },
     headerPrefixes: config.headerPrefixes,
     tenants,

@@ -34,6 +34,12 @@ function withChecksum(body: string): string {
 }
 
 describe('the format of a key', () => {
+  it('secrets of callbacks and root keys are found in a text as keys are, and words like them are not', () => {
+    assert.ok(containsKey(`before rcs_${'a1'.repeat(20)} after`));
+    assert.ok(containsKey(`before rk1_${'a'.repeat(43)} after`));
+    assert.ok(!containsKey(`rcs_${'a'.repeat(39)}`) && !containsKey('key_pub_short'));
+  });
+
   for (const [type, mark] of Object.entries(TYPES)) {
     it(`is key_${mark}_, 26 random characters and the checksum, for a ${type} application`, () => {
       const keys = Array.from({ length: 500 }, () => generateApiKey(type as keyof typeof TYPES).reveal()); // A key of the table.

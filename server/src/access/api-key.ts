@@ -10,8 +10,8 @@ const CHECKSUM_LENGTH = 6;
 const KEY_LENGTH = 8 + RANDOM_LENGTH + CHECKSUM_LENGTH;
 const KEY_PATTERN = /^key_(pub|pvt|mgt|ses)_[0-9A-Za-z]{32}$/;
 export const NONCE_LENGTH = 22;
-/** Any credential of ours or a root key, wherever it stands in a text. */
-const SECRET_ANYWHERE = /key_(pub|pvt|mgt|ses|prx)_[0-9A-Za-z]{32}|rk1_[0-9A-Za-z_-]{43}/;
+/** Any credential of ours, a root key or a secret of callbacks, wherever it stands in a text. */
+const SECRET_ANYWHERE = /key_(pub|pvt|mgt|ses|prx)_[0-9A-Za-z]{32}|rk1_[0-9A-Za-z_-]{43}|rcs_[0-9a-z]{40}/;
 
 /** A new key: 26 random characters (154 bits) and a checksum, so that a typo is refused without a look-up. */
 export function generateApiKey(type: ApplicationType | 'session'): Secret<string> {

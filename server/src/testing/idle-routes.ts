@@ -2,6 +2,7 @@ import { createCursors } from '../http/paging/cursor.js';
 import { isJsonRoute } from '../http/routes/any-route.js';
 import type { RouteRecord } from '../http/routes/route.js';
 import { systemClock } from '../kernel/clock.js';
+import { createLargeWork } from '../kernel/large-work.js';
 import { tenantApiRoutes } from '../resources.js';
 import type { TestApp } from './test-app.js';
 import { testVault } from './test-vault.js';
@@ -28,6 +29,7 @@ export function idleRoutes(app: TestApp): RouteRecord[] {
     headerPrefixes: [],
     principals: { application: refuse, session: refuse },
     sandbox: { run: refuse, state: () => undefined },
+    largeWork: createLargeWork(),
     reactorFigures: { note: ignore, flush: refuse },
     queue: { nowMs: () => 0, wake: ignore, end: ignore },
   });

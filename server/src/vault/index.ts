@@ -12,6 +12,7 @@ export type { NewToken } from './make/new-token.js';
 export type { TokenSettings } from './make/prepare.js';
 export type { TokenizePlan } from './make/tokenize.js';
 export { tooManyTokens } from './make/too-many.js';
+export { takeRoom } from './open/room.js';
 export type { Fingerprints } from './present/present.js';
 export type { PresentedToken } from './present/token-body.js';
 export type { Filters } from './search/build.js';

@@ -14,6 +14,9 @@ export interface ReactorRow {
   readonly modified_at: Date | null;
 }
 
+/** What the records of a page may have together without asking for room. */
+export const FREE_PAGE_BYTES = 65_536;
+
 const COLUMNS = `tenant_id, id, name, application_id, version, sealed, created_by, created_at, modified_by, modified_at`;
 
 const INSERT_REACTOR = statement<never>(
@@ -34,6 +37,15 @@ const FIND_REACTOR = statement<ReactorRow>(
 
 export async function findReactor(tx: TenantTx, id: string): Promise<ReactorRow | undefined> {
   return (await tx.run(FIND_REACTOR, [tx.tenantId, id]))[0];
+}
+
+const FIND_REACTOR_ID = statement<{ id: string }>(
+  'find_reactor_id',
+  'SELECT id FROM reactors WHERE tenant_id = $1 AND id = $2',
+);
+
+export async function isReactor(tx: TenantTx, id: string): Promise<boolean> {
+  return (await tx.run(FIND_REACTOR_ID, [tx.tenantId, id])).some((row) => row.id === id);
 }
 
 const LOCK_REACTOR = statement<ReactorRow>(
@@ -58,11 +70,18 @@ const LIKE_PATTERN = `${ONE_OF_IDS} AND ($3::text IS NULL OR name LIKE $3::text)
 /** Equality leads to the index on names. */
 const WITH_NAME = `${ONE_OF_IDS} AND name = $3::text`;
 
+/** Of a row in a list: what is sealed stays in the database where the page is large. */
+export type ListedReactor = Omit<ReactorRow, 'sealed'> & { readonly sealed: Buffer | null; readonly bytes: number };
+
+const LISTED = COLUMNS.replace('sealed', 'CASE WHEN sum(bytes) OVER () <= $6::bigint THEN sealed END AS sealed, bytes');
+
 const listStatement = (name: string, matches: string) =>
-  statement<ReactorRow>(
+  statement<ListedReactor>(
     name,
-    `SELECT ${COLUMNS} FROM reactors WHERE tenant_id = $1 AND ${matches}
-     ORDER BY created_at DESC, id DESC LIMIT $4::bigint OFFSET $5::bigint`,
+    `SELECT ${LISTED} FROM (
+       SELECT ${COLUMNS}, octet_length(sealed) AS bytes FROM reactors WHERE tenant_id = $1 AND ${matches}
+       ORDER BY created_at DESC, id DESC LIMIT $4::bigint OFFSET $5::bigint) AS page
+     ORDER BY created_at DESC, id DESC`,
   );
 const countStatement = (name: string, matches: string) =>
   statement<{ total: string }>(name, `SELECT count(*) AS total FROM reactors WHERE tenant_id = $1 AND ${matches}`);
@@ -72,14 +91,14 @@ const LIST_REACTORS_BY_NAME = listStatement('list_reactors_by_name', WITH_NAME);
 const COUNT_REACTORS = countStatement('count_reactors', LIKE_PATTERN);
 const COUNT_REACTORS_BY_NAME = countStatement('count_reactors_by_name', WITH_NAME);
 
+/** Whole where all of the page have at most so many bytes together. */
 export async function listReactors(
   tx: TenantTx,
   { ids, name, pattern }: ReactorFilter,
-  limit: number,
-  offset: number,
-): Promise<ReactorRow[]> {
+  { limit, offset, bytesMax }: { readonly limit: number; readonly offset: number; readonly bytesMax: number },
+): Promise<ListedReactor[]> {
   const list = name === undefined ? LIST_REACTORS : LIST_REACTORS_BY_NAME;
-  return tx.run(list, [tx.tenantId, ids ?? null, name ?? pattern ?? null, limit, offset]);
+  return tx.run(list, [tx.tenantId, ids ?? null, name ?? pattern ?? null, limit, offset, bytesMax]);
 }
 
 export async function countReactors(tx: TenantTx, { ids, name, pattern }: ReactorFilter): Promise<number> {

@@ -54,7 +54,7 @@ function collectionRoutes(reactors: Reactors): RouteRecord[] {
       status: 200,
       response: ReactorList,
       audit: { ...all, onRead: REACTOR_EVENTS.listed },
-      handle: ({ principal, auditContext, query }) => reactors.list(principal.tenantId, query, auditContext.atMs),
+      handle: ({ principal, auditContext, query }) => reactors.list(principal.tenantId, auditContext, query),
     }),
     defineRoute({
       ...base,

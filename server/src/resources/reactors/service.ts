@@ -25,7 +25,15 @@ import type { ReactorFigures } from './figures/figures.js';
 import type { FigureCalls } from './figures/service.js';
 import { createFigureCalls } from './figures/service.js';
 import type { ReactorFilter } from './queries.js';
-import { countReactors, deleteReactor, findReactor, insertReactor, listReactors, lockReactor } from './queries.js';
+import {
+  countReactors,
+  deleteReactor,
+  FREE_PAGE_BYTES,
+  findReactor,
+  insertReactor,
+  listReactors,
+  lockReactor,
+} from './queries.js';
 import { createAccept } from './queue/accept.js';
 import { createRequestOpener } from './queue/open-request.js';
 import type { QueueSignals } from './queue/queue.js';
@@ -49,7 +57,7 @@ export interface ReactorsOptions extends StoreOptions, Omit<InvokeOptions, 'runC
 
 export interface Reactors {
   create(tenantId: string, auditContext: AuditContext, input: unknown): Promise<ReactorWithSecretBody>;
-  list(tenantId: string, query: ReactorsQuery, nowMs: number): Promise<ReactorList>;
+  list(tenantId: string, auditContext: AuditContext, query: ReactorsQuery): Promise<ReactorList>;
   get(tenantId: string, id: Id, nowMs: number): Promise<ReactorBody>;
   replace(tenantId: string, auditContext: AuditContext, id: Id, input: unknown): Promise<ReactorBody>;
   patch(tenantId: string, auditContext: AuditContext, id: Id, input: unknown): Promise<void>;
@@ -79,15 +87,19 @@ export function createReactors(options: ReactorsOptions): Reactors {
 
 function readsOf({ database }: StoreOptions, store: ReactorStore): Pick<Reactors, 'list' | 'get'> {
   return {
-    async list(tenantId, query, nowMs) {
+    async list(tenantId, auditContext, query) {
       const { page, size, offset } = pageAsked(query);
       const filter = filterOf(query);
-      const [rows, total, named] = await database.readPage(tenantId, async (tx) => {
-        const [found, count] = await Promise.all([listReactors(tx, filter, size, offset), countReactors(tx, filter)]);
+      const wanted = { limit: size, offset, bytesMax: FREE_PAGE_BYTES };
+      const [listed, total, named] = await database.readPage(tenantId, async (tx) => {
+        const [found, count] = await Promise.all([listReactors(tx, filter, wanted), countReactors(tx, filter)]);
         const ids = found.flatMap(({ application_id: id }) => (id === null ? [] : [id]));
-        return [found, count, await store.names.find(tx, [...new Set(ids)], nowMs)] as const;
+        return [found, count, await store.names.find(tx, [...new Set(ids)], auditContext.atMs)] as const;
       });
       const applications = store.names.verified(named);
+      const rows = await store.whole(tenantId, auditContext, listed, (bytesMax) =>
+        database.readPage(tenantId, (tx) => listReactors(tx, filter, { ...wanted, bytesMax })),
+      );
       const keys = await store.keysFor(tenantId, rows);
       const data = rows.map((row) => reactorBodyOf(store.open(keys, row), applications));
       return { pagination: offsetPage({ total, page, size }), data };

@@ -1,10 +1,13 @@
+import type { AuditContext } from '../../../audit/entry.js';
 import { IntegrityError } from '../../../crypto/integrity-error.js';
 import type { KeyStore } from '../../../crypto/key-store.js';
 import type { TenantKeys } from '../../../crypto/tenant-keys.js';
-import { AppError, storageUnavailable } from '../../../kernel/errors.js';
+import { AppError, overloaded, storageUnavailable } from '../../../kernel/errors.js';
 import { isUuid } from '../../../kernel/ids.js';
 import { createKeyedLock } from '../../../kernel/keyed-lock.js';
+import type { LargeWork } from '../../../kernel/large-work.js';
 import type { TenantTx } from '../../../storage/scope.js';
+import { takeRoom } from '../../../vault/index.js';
 import type { ApplicationNames, ChangesOptions } from '../../applications/index.js';
 import { createApplicationNames } from '../../applications/index.js';
 import type { ReactorRow } from '../queries.js';
@@ -23,6 +26,7 @@ export interface ReactorStory {
 }
 
 export interface StoreOptions extends ChangesOptions {
+  readonly largeWork: LargeWork;
   readonly keyring: KeyStore['keyring'];
   readonly onReactorAltered: (story: ReactorStory) => void;
 }
@@ -35,9 +39,36 @@ export interface ReactorStore {
   /** 503 for a row that was altered, after the operator was told of it. */
   open(keys: TenantKeys, row: ReactorRow): OpenedReactor<ReactorContent>;
   openVersion(keys: TenantKeys, row: VersionRow): ReactorDefinition;
+  /**
+   * The rows of a list with what is sealed. Those of a large list are in the database still: they are asked for once there is
+   * room for them, and again where the list has grown beyond it meanwhile.
+   */
+  whole<Row extends Listed>(
+    tenantId: string,
+    auditContext: AuditContext,
+    listed: readonly Row[],
+    askAgain: (bytesMax: number) => Promise<readonly Row[]>,
+  ): Promise<Whole<Row>[]>;
   /** Runs a change of one Reactor. A refusal is handed back, not thrown: nothing was written. */
   change<T>(tenantId: string, id: string, work: (tx: TenantTx) => Promise<T | AppError>): Promise<T>;
 }
+
+/** A row of a list, without what is sealed where the list is large. */
+interface Listed {
+  readonly sealed: Buffer | null;
+  readonly bytes: number;
+}
+export type Whole<Row extends Listed> = Row & { readonly sealed: Buffer };
+
+function isWhole<Row extends Listed>(row: Row): row is Whole<Row> {
+  return row.sealed !== null;
+}
+
+/** What is held of a record: as it was sealed, its text, and that text in the answer. */
+const OPENED_TIMES = 3;
+/** Room for what is made or changed between the two looks at a large list: the largest Reactor, twice. */
+const GROWN_BYTES = 2_097_152;
+const ASKED_MAX = 4;
 
 export function createReactorStore(options: StoreOptions): ReactorStore {
   const { database, keyring, onReactorAltered } = options;
@@ -74,6 +105,17 @@ export function createReactorStore(options: StoreOptions): ReactorStore {
       opened({ tenantId: row.tenant_id, reactorId: row.reactor_id, version: row.version }, () =>
         openVersion(keys, row),
       ),
+    async whole(tenantId, auditContext, listed, askAgain) {
+      let rows: typeof listed = listed;
+      for (let asked = 0; !rows.every(isWhole); asked += 1) {
+        // What is listed may have changed each time; whoever changes it that fast can wait.
+        if (asked === ASKED_MAX) throw overloaded();
+        const bytes = rows.reduce((sum, row) => sum + row.bytes, 0) + GROWN_BYTES;
+        await takeRoom(options.largeWork, tenantId, auditContext, bytes * OPENED_TIMES);
+        rows = await askAgain(bytes);
+      }
+      return rows.filter(isWhole);
+    },
     async change(tenantId, id, work) {
       const outcome = await inTurn(`${tenantId} ${id}`, () => database.write(tenantId, work));
       if (outcome instanceof AppError) throw outcome;

@@ -50,15 +50,6 @@ export async function addReactorFigures(tx: TenantTx, growth: readonly FigureGro
   await tx.gather(ADD_REACTOR_FIGURES, growth);
 }
 
-const FIND_REACTOR_ID = statement<{ id: string }>(
-  'find_reactor_id',
-  'SELECT id FROM reactors WHERE tenant_id = $1 AND id = $2',
-);
-
-export async function isReactor(tx: TenantTx, id: string): Promise<boolean> {
-  return (await tx.run(FIND_REACTOR_ID, [tx.tenantId, id])).some((row) => row.id === id);
-}
-
 export interface FigureRow {
   readonly day: number;
   readonly figure: string;

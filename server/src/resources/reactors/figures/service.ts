@@ -1,5 +1,6 @@
 import type { Database } from '../../../storage/database.js';
 import { noSuchReactor, reactorIdOf } from '../definition/store.js';
+import { isReactor } from '../queries.js';
 import type { FailureClass } from '../run/failure-class.js';
 import { FAILURE_CLASSES } from '../run/failure-class.js';
 import type { ReactorFiguresBody, ReactorMetricsBody } from '../schema.js';
@@ -7,7 +8,7 @@ import { CALLS, COLD_STARTS, DURATION_PREFIX, dateOf, dayOf, ERROR_PREFIX } from
 import type { ReactorFigures } from './figures.js';
 import { percentileOf } from './histogram.js';
 import type { FigureRow } from './queries.js';
-import { deleteOldFigures, isReactor, listReactorFigures, listTenantsWithOldFigures } from './queries.js';
+import { deleteOldFigures, listReactorFigures, listTenantsWithOldFigures } from './queries.js';
 
 /** With today. */
 export const DAYS_SHOWN = 30;

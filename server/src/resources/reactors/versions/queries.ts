@@ -34,13 +34,21 @@ export async function deleteOldReactorVersions(tx: TenantTx, reactorId: string, 
   await tx.run(DELETE_OLD_REACTOR_VERSIONS, [tx.tenantId, reactorId, kept]);
 }
 
-const LIST_REACTOR_VERSIONS = statement<VersionRow>(
+/** Of a version in a list: what is sealed stays in the database where the list is large. */
+export type ListedVersion = Omit<VersionRow, 'sealed'> & { readonly sealed: Buffer | null; readonly bytes: number };
+
+const LIST_REACTOR_VERSIONS = statement<ListedVersion>(
   'list_reactor_versions',
-  `SELECT ${COLUMNS} FROM reactor_versions WHERE tenant_id = $1 AND reactor_id = $2 ORDER BY version DESC`,
+  `SELECT tenant_id, reactor_id, version, created_by, created_at, bytes,
+     CASE WHEN sum(bytes) OVER () <= $3::bigint THEN sealed END AS sealed
+   FROM (SELECT ${COLUMNS}, octet_length(sealed) AS bytes FROM reactor_versions
+         WHERE tenant_id = $1 AND reactor_id = $2 ORDER BY version DESC LIMIT 100) AS page
+   ORDER BY version DESC`,
 );
 
-export async function listReactorVersions(tx: TenantTx, reactorId: string): Promise<VersionRow[]> {
-  return tx.run(LIST_REACTOR_VERSIONS, [tx.tenantId, reactorId]);
+/** Newest first; whole where all of them have at most so many bytes together. */
+export async function listReactorVersions(tx: TenantTx, reactorId: string, bytesMax: number): Promise<ListedVersion[]> {
+  return tx.run(LIST_REACTOR_VERSIONS, [tx.tenantId, reactorId, bytesMax]);
 }
 
 const FIND_REACTOR_VERSION = statement<VersionRow>(

@@ -20,7 +20,7 @@ export function reactorVersionRoutes(versions: VersionCalls): RouteRecord[] {
       status: 200,
       response: ReactorVersions,
       audit: { ...one, onRead: REACTOR_EVENTS.retrieved },
-      handle: ({ principal, params }) => versions.list(principal.tenantId, params.id),
+      handle: ({ principal, auditContext, params }) => versions.list(principal.tenantId, auditContext, params.id),
     }),
     defineRoute({
       ...base,

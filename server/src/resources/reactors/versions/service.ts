@@ -6,13 +6,13 @@ import { applicationOf, concludeReactor, holdReactor, writeDefinition } from '..
 import type { ReactorStore, StoreOptions } from '../definition/store.js';
 import { noSuchReactor, reactorIdOf } from '../definition/store.js';
 import { REACTOR_EVENTS } from '../events.js';
-import { findReactor } from '../queries.js';
+import { FREE_PAGE_BYTES, isReactor } from '../queries.js';
 import type { ReactorBody, ReactorVersionBody } from '../schema.js';
 import { findReactorVersion, listReactorVersions } from './queries.js';
 
 export interface VersionCalls {
   /** What a Reactor was before, newest first. */
-  list(tenantId: string, id: string | undefined): Promise<ReactorVersionBody[]>;
+  list(tenantId: string, auditContext: AuditContext, id: string | undefined): Promise<ReactorVersionBody[]>;
   /** Makes it that again. */
   restore(
     tenantId: string,
@@ -26,12 +26,15 @@ const VERSION_PATTERN = /^[1-9]\d{0,8}$/;
 
 export function createVersionCalls({ database }: StoreOptions, store: ReactorStore): VersionCalls {
   return {
-    async list(tenantId, given) {
+    async list(tenantId, auditContext, given) {
       const id = reactorIdOf(given);
-      const [reactor, rows] = await database.readPage(tenantId, (tx) =>
-        Promise.all([findReactor(tx, id), listReactorVersions(tx, id)]),
+      const [isThere, listed] = await database.readAtOnce(tenantId, (tx) =>
+        Promise.all([isReactor(tx, id), listReactorVersions(tx, id, FREE_PAGE_BYTES)]),
       );
-      if (!reactor) throw noSuchReactor();
+      if (!isThere) throw noSuchReactor();
+      const rows = await store.whole(tenantId, auditContext, listed, (bytes) =>
+        database.readPage(tenantId, (tx) => listReactorVersions(tx, id, bytes)),
+      );
       const keys = await store.keysFor(tenantId, rows);
       return rows.map((row) => versionBodyOf(row, store.openVersion(keys, row)));
     },
