@@ -4,6 +4,7 @@ import { grantsOf, heldBy } from '../../../access/grants.js';
 import type { Application } from '../../../access/principal.js';
 import type { AuditContext } from '../../../audit/entry.js';
 import { AppError, overloaded } from '../../../kernel/errors.js';
+import { createLargeWork } from '../../../kernel/large-work.js';
 import type { CodeVersion, Run, RunBounds, RunInput } from '../../../sandbox/run.js';
 import { eventually } from '../../../testing/eventually.js';
 import type { FakeClock } from '../../../testing/fake-clock.js';
@@ -60,6 +61,7 @@ describe('a queued call that cannot be run', () => {
     const parts = {
       ...{ database, clock, keyring: keyStore.keyring, systemKeys: keyStore.systemKeys, vault: testVault(app) },
       ...{ forgetAccess: () => {}, onSecurity: () => {}, onIntegrityFault: () => {}, onReactorAltered: () => {} },
+      largeWork: createLargeWork(),
       principals: { application: async () => caller, session: async () => undefined },
       runCode: {
         check: () => {},
