@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Sent } from './client.js';
 import { assertProblem } from './client.js';
+import { RUN_ENDPOINTS, reactorRuns } from './reactor-runs.js';
 import type { Resource } from './resource.js';
 import { endpoint, LIST, ONE, SENT } from './resource.js';
 import type { Subject } from './subject.js';
@@ -107,7 +108,11 @@ export const reactors: Resource = {
     endpoint(['GET', '/reactors/{id}/versions'], 'reactor:read', 200, ONE),
     endpoint(['POST', '/reactors/{id}/versions/{version}/restore'], 'reactor:update', 200, ONE),
     endpoint(['GET', '/reactors/{id}/metrics'], 'reactor:read', 200, ONE),
+    ...RUN_ENDPOINTS,
   ],
-  suite,
+  suite(subject) {
+    suite(subject);
+    reactorRuns(subject);
+  },
   make: async ({ call, keys }) => (await post<Reactor>(call, keys.management, '/reactors', MADE)).id,
 };

@@ -136,6 +136,15 @@ creates a second under an id that is taken. On a machine with two cores the work
 its share of them.`,
   },
   {
+    name: 'reactors',
+    title: 'Reactors',
+    text: `Calls of a Reactor with 1 KB of arguments and one token, on one connection. The baseline of a warm call is the product
+itself, joined to the same database, with the code run in its own process and no wall around it; what is added is the difference
+of the two. Cold calls are the first ones of new Reactors, with a process started ahead and without. Beside a hundred calls of
+another tenant whose code loops, a warm call is compared with itself alone. Memory is what a process has for itself with its
+share of what it has together with others. The start of the service is compared with that of one whose Reactors are off.`,
+  },
+  {
     name: 'memory',
     title: 'Large values',
     text: `One tenant has 100 tokens of 1 MiB. 64 clients ask for all of them on one page, again and again, and read them; then 64 that

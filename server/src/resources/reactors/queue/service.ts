@@ -57,8 +57,7 @@ export function createRequestCalls(options: RequestCallsOptions): RequestCalls {
 function readsOfRequests({ database, open }: RequestCallsOptions): Pick<RequestCalls, 'result' | 'list'> {
   return {
     async result({ tenantId, actor }, nowMs, given, givenRequest) {
-      const id = reactorIdOf(given);
-      const requestId = requestIdOf(givenRequest);
+      const { id, requestId } = idsOf(given, givenRequest, noSuchResult);
       const row = await database.read(tenantId, (tx) => findRequest(tx, id, requestId));
       if (!row) throw noSuchResult();
       // Whose it is counts only once it is known to be what was sealed.
@@ -118,8 +117,7 @@ function changesOfRequests({
     },
 
     async retry(tenantId, auditContext, given, givenRequest) {
-      const id = reactorIdOf(given);
-      const requestId = requestIdOf(givenRequest);
+      const { id, requestId } = idsOf(given, givenRequest, noSuchRequest);
       const dueAt = new Date(queue.nowMs());
       const body = await change(tenantId, auditContext, id, requestId, (tx) => requeueRequest(tx, requestId, dueAt));
       queue.wake();
@@ -127,8 +125,7 @@ function changesOfRequests({
     },
 
     async cancel(tenantId, auditContext, given, givenRequest) {
-      const id = reactorIdOf(given);
-      const requestId = requestIdOf(givenRequest);
+      const { id, requestId } = idsOf(given, givenRequest, noSuchRequest);
       const keys = await store.keysFor(tenantId, []);
       const expiresAt = new Date(queue.nowMs() + RESULT_KEPT_MS);
       const body = await change(tenantId, auditContext, id, requestId, (tx, before) => {
@@ -142,10 +139,10 @@ function changesOfRequests({
   };
 }
 
-/** An id in the one spelling ids are stored in; what is none names nothing. */
-function requestIdOf(text: Id): string {
-  if (text === undefined || !isUuid(text)) throw noSuchRequest();
-  return text.toLowerCase();
+/** Ids in the one spelling they are stored in. What is none names nothing, and is told in the same words. */
+function idsOf(id: Id, requestId: Id, nothing: () => AppError): { readonly id: string; readonly requestId: string } {
+  if (id === undefined || requestId === undefined || !isUuid(id) || !isUuid(requestId)) throw nothing();
+  return { id: id.toLowerCase(), requestId: requestId.toLowerCase() };
 }
 
 function noSuchRequest(): AppError {
