@@ -15,14 +15,13 @@ interface Accepted {
 
 const CODE =
   'module.exports = async ({ args }) => { if (args.fails) throw new Error("told"); return { raw: args, tokenize: { a: "b" } }; };';
-const PAYLOAD_BYTES_MAX = 5_242_880;
 const POLL_MS = 100;
 const TRIES = 300;
 const ONE_SENT = [...SENT, 404];
 
 const run = (path: string, needs: string, success: number, refusals: readonly number[], body: unknown): Endpoint => ({
   ...endpoint(['POST', path], needs, success, refusals, body),
-  bodyBytesMax: PAYLOAD_BYTES_MAX,
+  hasManyValues: true,
 });
 
 export const RUN_ENDPOINTS: readonly Endpoint[] = [

@@ -11,8 +11,8 @@ export interface Endpoint {
   readonly refusals: readonly number[];
   /** A body it takes, where it takes one. */
   readonly body?: unknown;
-  /** How long one may be; 1 MiB unless told. */
-  readonly bodyBytesMax?: number;
+  /** It may be far longer than others, and is bounded by its values too. */
+  readonly hasManyValues?: true;
 }
 
 /** What endpoints of a kind answer besides success. */
