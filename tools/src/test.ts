@@ -8,8 +8,8 @@ import { globFiles } from './files.js';
 import { runNodeTests } from './node-tests.js';
 import { runAsOrdinaryUser } from './ordinary-user.js';
 
-/** One more than two cores, because tests also wait: for servers to start, for processes to end. */
-const CONCURRENCY = 3;
+/** Two more than two cores, because tests also wait: for servers to start, for processes to end. */
+const CONCURRENCY = 4;
 const SLOWEST_SHOWN = 12;
 /** For the database of the run to stop and remove its folder. */
 const SHARED_STOP_MS = 5_000;
