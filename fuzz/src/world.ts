@@ -152,11 +152,6 @@ async function furnish(ask: Ask, manageKey: string, mark: string): Promise<Tenan
       return { applicationId, keyId: textOf(Object.values(keys)[0], 'id') };
     }),
   );
-  const reactors = await Promise.all(
-    Array.from({ length: REACTORS }, () =>
-      ask(manageKey, 'POST', '/reactors', { name: 'Echo', code: REACTOR_CODE, configuration: { OWNER: mark } }),
-    ),
-  );
   const cursorOf = async (key: string, method: string, target: string, body?: unknown): Promise<string> =>
     textOf((await ask(key, method, target, body)).pagination, 'after');
   return {
@@ -170,13 +165,19 @@ async function furnish(ask: Ask, manageKey: string, mark: string): Promise<Tenan
     tokenId,
     scratch,
     scratchTokenIds,
-    reactorIds: reactors.map((reactor) => textOf(reactor, 'id')),
+    reactorIds: await makeReactors(ask, manageKey, mark),
     cursors: {
       logs: await cursorOf(manageKey, 'GET', '/logs?size=2'),
       tokens: await cursorOf(privateKey, 'GET', '/v2/tokens?size=2'),
       search: await cursorOf(privateKey, 'POST', '/v2/tokens/search', { size: 2 }),
     },
   };
+}
+
+async function makeReactors(ask: Ask, manageKey: string, mark: string): Promise<string[]> {
+  const body = { name: 'Echo', code: REACTOR_CODE, configuration: { OWNER: mark } };
+  const made = await Promise.all(Array.from({ length: REACTORS }, () => ask(manageKey, 'POST', '/reactors', body)));
+  return made.map((reactor) => textOf(reactor, 'id'));
 }
 
 async function endedKeys(ask: Ask, manageKey: string): Promise<string[]> {
