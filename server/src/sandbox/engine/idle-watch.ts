@@ -1,12 +1,8 @@
-import { readFile } from 'node:fs/promises';
+import { processorMs } from '../processor-time.js';
 
 const LOOK_MS = 1_000;
 /** Collecting garbage and asking for work take a small part of it. */
 const PROCESSOR_MS_MAX = 1_000;
-/** The unit of the kernel's figures, the same on every machine. */
-const TICK_MS = 10;
-/** Time in user and in kernel mode, counted behind the name of the program, which may contain anything. */
-const TIMES = /^.*\)(?: \S+){11} (\d+) (\d+) /s;
 
 /**
  * Code can go on after its answer: the engine has ways to ask for that, and no bound on it. No deadline is running then, so a
@@ -25,11 +21,4 @@ export function watchIdle(pid: number, onBusy: () => void): () => void {
     firstMs = Number.POSITIVE_INFINITY;
     clearInterval(timer);
   };
-}
-
-/** Undefined for a process that is gone. */
-export async function processorMs(pid: number): Promise<number | undefined> {
-  const text = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => '');
-  const [, user, kernel] = TIMES.exec(text) ?? [];
-  return user === undefined ? undefined : (Number(user) + Number(kernel)) * TICK_MS;
 }

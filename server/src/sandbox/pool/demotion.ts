@@ -1,5 +1,5 @@
-import { readFile } from 'node:fs/promises';
 import { setPriority } from 'node:os';
+import { processorMs } from '../processor-time.js';
 
 /** A run that has used this much processor time goes behind those of other tenants. */
 const LIGHT_MS = 100;
@@ -7,11 +7,11 @@ const LOOK_MS = 100;
 const LOWEST = 19;
 /** As the wall sets it. */
 const USUAL = 10;
-const MS_PER_TICK = 10;
 
 /**
  * Looks at how much processor time a run takes while it lasts, and gives a long one the lowest priority, so that code which
- * loops does not stand in the way of short runs. The result stops looking, and tells whether the process stays so and should not be used again.
+ * loops does not stand in the way of short runs. The result stops looking, and tells whether the process stays so and should
+ * not be used again.
  */
 export function watchRun(enginePid: number): () => boolean {
   let isDemoted = false;
@@ -19,7 +19,8 @@ export function watchRun(enginePid: number): () => boolean {
   const look = async (): Promise<void> => {
     const used = await processorMs(enginePid);
     if (used === undefined || isDemoted) return;
-    before ??= used - LOOK_MS;
+    // What it had used before the run is not known: it is counted from the first look on.
+    before ??= used;
     if (used - before < LIGHT_MS) return;
     isDemoted = true;
     try {
@@ -43,16 +44,5 @@ function isRestored(enginePid: number): boolean {
     return true;
   } catch {
     return false;
-  }
-}
-
-async function processorMs(pid: number): Promise<number | undefined> {
-  try {
-    const text = await readFile(`/proc/${pid}/stat`, 'utf8');
-    // Behind the name, which may hold anything, come the state and numbers; user and system time are the 12th and 13th.
-    const fields = text.slice(text.lastIndexOf(')') + 2).split(' ');
-    return (Number(fields[11]) + Number(fields[12])) * MS_PER_TICK;
-  } catch {
-    return undefined;
   }
 }
