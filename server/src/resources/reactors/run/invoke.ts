@@ -116,19 +116,20 @@ async function refused(underway: Underway, error: unknown): Promise<never> {
 async function conclusionOf(underway: Underway, { outcome }: Run): Promise<InvocationResult> {
   const { options, invocation } = underway;
   if (outcome.outcome !== 'returned') {
-    return concludeFailure(underway, failureOfRun(outcome, invocation.deadlineMs, options.headerPrefixes));
+    return conclude(underway, { failure: failureOfRun(outcome, invocation.deadlineMs, options.headerPrefixes) });
   }
   const returned = (outcome.value ?? {}) as Json; // It came out of a parser.
   if (!isJsonObject(returned)) {
-    return concludeFailure(underway, runtimeError('The function must return an object with raw, tokenize or both.'));
+    const failure = runtimeError('The function must return an object with raw, tokenize or both.');
+    return conclude(underway, { failure });
   }
   const { raw, tokenize } = returned;
-  if ((tokenize ?? null) === null) return concludeAnswer(underway, raw === undefined ? {} : { raw });
+  if ((tokenize ?? null) === null) return conclude(underway, { answer: raw === undefined ? {} : { raw } });
   try {
     return await tokenized(underway, raw, tokenize as Json);
   } catch (error) {
     if (!(error instanceof AppError) || error.status >= 500) throw error;
-    return concludeFailure(underway, error);
+    return conclude(underway, { failure: error });
   }
 }
 
@@ -156,14 +157,6 @@ async function tokenized(underway: Underway, raw: Json | undefined, tokenize: Js
     keepAnswer: (tx, tokens, shown) => concluded(underway, tx, { answer: answerWith(tokens as Json) }, shown),
   };
   return { answer: answerWith(await options.vault.tokenize(acting, auditContext, plan)) };
-}
-
-async function concludeAnswer(underway: Underway, answer: ReactAnswer): Promise<InvocationResult> {
-  return conclude(underway, { answer });
-}
-
-async function concludeFailure(underway: Underway, failure: AppError): Promise<InvocationResult> {
-  return conclude(underway, { failure });
 }
 
 async function conclude(underway: Underway, result: InvocationResult): Promise<InvocationResult> {
