@@ -70,6 +70,7 @@ const POLL_MS = 50;
 const PROXY_TO_LOOPBACK = 'loopback';
 
 const CLOCK_SHIFT = new URL('./clock-shift.js', import.meta.url).href;
+const NAME_SERVER = new URL('./given-name-server.js', import.meta.url).href;
 
 /** Says how far the clock of a node is off. */
 export function clockFileOf(folder: string, node: number): string {
@@ -198,7 +199,7 @@ async function startNodes(
           ...(redisProxy && { STRONGROOM_REDIS_URL: `redis://127.0.0.1:${redisProxy.port}` }),
           FAULTS_CLOCK_FILE: clockFileOf(folder, index),
         },
-        execArgv: ['--import', CLOCK_SHIFT],
+        execArgv: ['--import', CLOCK_SHIFT, '--import', NAME_SERVER],
       }),
     ),
   );

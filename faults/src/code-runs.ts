@@ -39,10 +39,11 @@ export function react(
   { tenant, id }: CodeUnderTest,
   args: unknown = {},
   path = 'react',
+  more: object = {},
 ): Promise<Ending> {
   return call({
     ...{ port, method: 'POST', path: `/reactors/${id}/${path}`, key: tenant.tokenKey, trace: 'run-code' },
-    body: { args },
+    body: { args, ...more },
     timeoutMs: ANSWER_MAX_MS,
   });
 }

@@ -33,7 +33,8 @@ export async function runScenario(scenario: Scenario, run: ScenarioRun): Promise
   try {
     if (scenario.hasClusterPerRound && run.count > 1) return await runApart(scenario, run);
     const shared = scenario.cluster === undefined ? run.cluster : undefined;
-    const cluster = shared ?? (await startCluster(scenario.cluster));
+    const options = typeof scenario.cluster === 'function' ? await scenario.cluster() : scenario.cluster;
+    const cluster = shared ?? (await startCluster(options));
     try {
       await scenario.setUp?.(cluster);
       for (let round = 0; round < run.count; round += 1) {

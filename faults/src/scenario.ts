@@ -4,7 +4,7 @@ import type { LoadSize } from './load.js';
 import type { Random } from './random.js';
 
 /** What has to be installed. PostgreSQL is always there: the product brings it along. */
-export type Part = 'redis-server' | 'postgresql' | 'a file system of its own';
+export type Part = 'redis-server' | 'openssl' | 'postgresql' | 'a file system of its own';
 
 /** What a scenario has in its hands while the load runs. */
 export interface Round {
@@ -29,7 +29,7 @@ export interface Scenario {
   readonly needs: readonly Part[];
   readonly shortCount: number;
   readonly longCount: number;
-  readonly cluster?: ClusterOptions;
+  readonly cluster?: ClusterOptions | (() => Promise<ClusterOptions>);
   /** For a fault that leaves the cluster fit for nothing else. */
   readonly hasClusterPerRound?: true;
   readonly load?: Partial<LoadSize>;

@@ -12,6 +12,7 @@ import { failover } from './scenarios/failover.js';
 import { flippedBytes } from './scenarios/flipped-bytes.js';
 import { migrateKill } from './scenarios/migrate-kill.js';
 import { networkHole, networkRefused, networkReset, networkSlow } from './scenarios/network.js';
+import { callbackFaults, nameFaults } from './scenarios/outside-faults.js';
 import { postgresKill } from './scenarios/postgres-kill.js';
 import { purgeKill } from './scenarios/purge-kill.js';
 import { apiKillWithQueue, postgresKillWithQueue } from './scenarios/queued-runs.js';
@@ -53,4 +54,6 @@ export const SCENARIOS: readonly Scenario[] = [
   engineDiskFull,
   apiKillWithQueue,
   postgresKillWithQueue,
+  callbackFaults,
+  nameFaults,
 ];

@@ -9,6 +9,12 @@ const PAYLOAD_BYTES_MAX = 5_242_880;
 /** The JSON around what fills a body. */
 const AROUND_BYTES = 64;
 const MANY_VALUES = 200_000;
+const SOME_ID = '0198f0aa-5555-7000-8000-000000000000';
+/** Acts on a Reactor that take no body. */
+const WITHOUT_BODY = [
+  ...['callback-secret', 'versions/1/restore'],
+  ...['retry', 'cancel'].map((act) => `requests/${SOME_ID}/${act}`),
+];
 const DEPTHS = [10, 60, 100, 1_000, 20_000];
 
 /** Code that does not compile, does nothing, or does what no code should. */
@@ -77,7 +83,7 @@ async function hostileArguments(one: Case): Promise<void> {
   const { random, world } = one;
   const id = random.pick(world.main.reactorIds);
   const more = random.oneIn(4) ? `,"timeout_ms":${random.pick(WRONG_KINDS).make({}, random)}` : '';
-  const target = `/reactors/${id}/${random.pick(['react', 'react', 'test'])}`;
+  const target = `/reactors/${id}/${random.pick(['react', 'react', 'react-async', 'test'])}`;
   const key = target.endsWith('test') ? world.main.manageKey : world.main.privateKey;
   await one.call(key, 'POST', target, `{"args":${hostileJson(random)}${more}}`);
 }
@@ -112,14 +118,13 @@ async function foreignIds(one: Case): Promise<void> {
   const body = json({ name: 'Mine', code: 'module.exports = () => ({})', args: {} });
   const [method, target, key] = random.pick([
     ...(['GET', 'PUT', 'PATCH', 'DELETE'] as const).map((verb) => [verb, at, world.main.manageKey] as const),
-    ...['versions', 'metrics'].map((name) => ['GET', `${at}/${name}`, world.main.manageKey] as const),
-    ...['test', 'callback-secret', 'versions/1/restore'].map(
-      (name) => ['POST', `${at}/${name}`, world.main.manageKey] as const,
-    ),
-    ['POST', `${at}/react`, world.main.privateKey] as const,
+    ...['versions', 'metrics', 'requests'].map((name) => ['GET', `${at}/${name}`, world.main.manageKey] as const),
+    ...['test', ...WITHOUT_BODY].map((name) => ['POST', `${at}/${name}`, world.main.manageKey] as const),
+    ...['react', 'react-async'].map((name) => ['POST', `${at}/${name}`, world.main.privateKey] as const),
+    ['GET', `${at}/results/${SOME_ID}`, world.main.privateKey] as const,
   ]);
-  const sent = method === 'GET' || method === 'DELETE' || target.endsWith('restore') ? undefined : body;
-  const answer = await one.call(key, method, target, target.endsWith('secret') ? undefined : sent);
+  const hasNone = method === 'GET' || method === 'DELETE' || WITHOUT_BODY.some((name) => target.endsWith(name));
+  const answer = await one.call(key, method, target, hasNone ? undefined : body);
   one.check(answer.status === 404, `${method} ${target} answered ${answer.status}`);
   const own = { name: 'Mine', code: '1', application: { id: world.victim.applicationId } };
   const taken = await one.call(world.main.manageKey, 'POST', '/reactors', json(own));

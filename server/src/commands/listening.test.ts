@@ -4,7 +4,9 @@ import { describe, it } from 'node:test';
 import { readConfig } from '../config.js';
 import { EXIT, ExitError } from '../kernel/exit.js';
 import { listenForScrapes } from '../telemetry/metrics-listener.js';
-import { baseAddress, listen } from './listening.js';
+import type { ProcessLog } from '../telemetry/process-log.js';
+import { createProcessLog } from '../telemetry/process-log.js';
+import { baseAddress, listen, sayReady } from './listening.js';
 
 /** What an operator reads when this cannot be listened on. */
 async function refusal(
@@ -91,4 +93,18 @@ describe('an IPv6 host in brackets, as in an address', () => {
       assert.throws(() => readConfig({ STRONGROOM_HOST: host }), /STRONGROOM_HOST .*such as 127\.0\.0\.1 or ::1/);
     }
   });
+});
+
+it('the line that says ready waits for no others', () => {
+  const lines: string[] = [];
+  let flushed = -1;
+  const log: ProcessLog = {
+    ...createProcessLog({ level: 'info', destination: { write: (line) => void lines.push(line) } }),
+    flush: async () => {
+      flushed = lines.length;
+    },
+  };
+  sayReady(log, { address: 'http://127.0.0.1:8080', rootKeyId: 'rk-1' });
+  assert.match(lines.join(''), /"address":"http:\/\/127\.0\.0\.1:8080".*"msg":"ready"/);
+  assert.equal(flushed, 1);
 });

@@ -3,6 +3,14 @@ import { SETTINGS } from '../config.js';
 import { EXIT, ExitError } from '../kernel/exit.js';
 import type { MetricsListener, Scraped } from '../telemetry/metrics-listener.js';
 import { listenForScrapes } from '../telemetry/metrics-listener.js';
+import type { ProcessLog } from '../telemetry/process-log.js';
+import { VERSION } from '../version.js';
+
+export interface ReadyFacts {
+  readonly address: string;
+  readonly rootKeyId: string;
+  readonly workers?: number;
+}
 
 const PRIVILEGED_PORTS = 1_024;
 
@@ -62,4 +70,10 @@ function advice(code: unknown, port: number, names: { readonly host: string; rea
 export function baseAddress(host: string, port: number): string {
   const reachable = host === '0.0.0.0' || host === '::' ? 'localhost' : host;
   return `http://${reachable.includes(':') ? `[${reachable}]` : reachable}:${port}`;
+}
+
+/** The line that operators and their scripts wait for is written at once, and not with the next block. */
+export function sayReady(log: ProcessLog, about: ReadyFacts): void {
+  log.main.info({ ...about, version: VERSION }, 'ready');
+  void log.flush();
 }

@@ -6,13 +6,12 @@ import { createOwnCounter } from '../rate-counting.js';
 import { addProcessGauges } from '../request-telemetry.js';
 import { createMetrics } from '../telemetry/metrics.js';
 import type { ProcessLog } from '../telemetry/process-log.js';
-import { VERSION } from '../version.js';
 import { Keeper } from '../workers/keeper.js';
 import type { Failure } from '../workers/messages.js';
 import type { Output } from './command.js';
 import type { Ending } from './ending.js';
 import { greeting } from './greeting.js';
-import { baseAddress, openMetrics } from './listening.js';
+import { baseAddress, openMetrics, sayReady } from './listening.js';
 import { openServing } from './open-serving.js';
 
 /**
@@ -65,8 +64,7 @@ export async function startKeeper(
     const first = await makeFirstTenant(core, clock, config.bootstrapApiKey);
     if (first) output.print(greeting(first, address));
     keeper.open();
-    const { workers } = config;
-    log.main.info({ address, version: VERSION, rootKeyId: core.keyStore.rootKeyId, workers }, 'ready');
+    sayReady(log, { address, rootKeyId: core.keyStore.rootKeyId, workers: config.workers });
     return async () => {
       await scrapes?.close();
       return stop();

@@ -8,12 +8,11 @@ import { EXIT } from '../kernel/exit.js';
 import { createMetrics } from '../telemetry/metrics.js';
 import type { ProcessLog } from '../telemetry/process-log.js';
 import { createProcessLog } from '../telemetry/process-log.js';
-import { VERSION } from '../version.js';
 import type { Command, Output } from './command.js';
 import type { Ending } from './ending.js';
 import { expectEnd } from './ending.js';
 import { greeting } from './greeting.js';
-import { baseAddress, listen, openMetrics } from './listening.js';
+import { baseAddress, listen, openMetrics, sayReady } from './listening.js';
 import { openServing } from './open-serving.js';
 import { startKeeper } from './serve-keeper.js';
 import { serveAsWorker } from './serve-worker.js';
@@ -60,7 +59,7 @@ async function start(config: Config, log: ProcessLog, output: Output, ending: En
     const first = await makeFirstTenant(core, clock, config.bootstrapApiKey);
     if (first) output.print(greeting(first, address));
     app.markReady();
-    log.main.info({ address, version: VERSION, rootKeyId: core.keyStore.rootKeyId }, 'ready');
+    sayReady(log, { address, rootKeyId: core.keyStore.rootKeyId });
     void app.openSandbox();
     return async () => {
       await scrapes?.close();

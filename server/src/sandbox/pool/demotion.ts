@@ -1,47 +1,63 @@
+import { readFileSync, writeFileSync } from 'node:fs';
 import { setPriority } from 'node:os';
 import { processorMs } from '../processor-time.js';
 
 /** A run that has used this much processor time goes behind those of other tenants. */
 const LIGHT_MS = 100;
 const LOOK_MS = 100;
-const LOWEST = 19;
-/** As the wall sets it. */
-const USUAL = 10;
+/** As the wall sets it, and as the system does for a session of processes. */
+const USUAL = { process: 10, session: 0 };
+const LOWEST = { process: 19, session: 19 };
 
 /**
  * Looks at how much processor time a run takes while it lasts, and gives a long one the lowest priority, so that code which
- * loops does not stand in the way of short runs. The result stops looking, and tells whether the process stays so and should
- * not be used again.
+ * loops does not stand in the way of short runs; `onLong` is told of it once. The result stops looking, and tells whether the
+ * process stays so and should not be used again.
  */
-export function watchRun(enginePid: number): () => boolean {
+export function watchRun(enginePid: number, onLong: () => void): () => boolean {
   let isDemoted = false;
+  let isLowest = false;
+  let isOver = false;
   let before: number | undefined;
   const look = async (): Promise<void> => {
     const used = await processorMs(enginePid);
-    if (used === undefined || isDemoted) return;
+    if (used === undefined || isLowest || isOver) return;
     // What it had used before the run is not known: it is counted from the first look on.
     before ??= used;
     if (used - before < LIGHT_MS) return;
+    if (!isDemoted) onLong();
     isDemoted = true;
-    try {
-      setPriority(enginePid, LOWEST);
-    } catch {
-      // It has ended meanwhile.
-    }
+    // The kernel may want it asked again later.
+    isLowest = isGiven(enginePid, LOWEST);
   };
   const timer = setInterval(() => void look(), LOOK_MS);
   timer.unref();
   return () => {
+    isOver = true;
     clearInterval(timer);
-    return isDemoted && !isRestored(enginePid);
+    // Only root may raise a priority.
+    return isDemoted && !isGiven(enginePid, USUAL);
   };
 }
 
-/** Only root may raise a priority. */
-function isRestored(enginePid: number): boolean {
+/**
+ * Each instance is a session of its own. Where the kernel shares the processors between sessions first (autogroup), the
+ * priority of a process counts only within its session, so the session has to be given one too.
+ */
+function isGiven(enginePid: number, { process, session }: typeof USUAL): boolean {
   try {
-    setPriority(enginePid, USUAL);
+    setPriority(enginePid, process);
+    if (sharesBySession()) writeFileSync(`/proc/${enginePid}/autogroup`, String(session));
     return true;
+  } catch {
+    // It has ended meanwhile, or may not be changed, or not yet.
+    return false;
+  }
+}
+
+function sharesBySession(): boolean {
+  try {
+    return readFileSync('/proc/sys/kernel/sched_autogroup_enabled', 'utf8').trim() === '1';
   } catch {
     return false;
   }

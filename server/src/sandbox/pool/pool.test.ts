@@ -16,7 +16,8 @@ const RETURNED: RunOutcome = { outcome: 'returned', value: null, console: [] };
 
 /** A process of the test: a run lasts until the test ends it. */
 class FakeInstance implements PooledInstance {
-  readonly enginePid = process.pid;
+  /** Of no process, so that none has its priority changed. */
+  readonly enginePid = 0;
   readonly #end = createDeferred<void>();
   readonly ended = this.#end.promise;
   isUsable = true;

@@ -1,7 +1,9 @@
+import { availableParallelism } from 'node:os';
 import type { Clock } from '../../kernel/clock.js';
 import type { PreparedRun } from '../engine/prepared-run.js';
 import type { CodeVersion, Run, RunBounds, RunOutcome } from '../run.js';
 import { watchRun } from './demotion.js';
+import { Turns } from './turns.js';
 import type { Waiter } from './waiting.js';
 import { Waiting } from './waiting.js';
 
@@ -68,6 +70,7 @@ type Grant<I> = Assigned<I> | 'place';
 export class Pool<I extends PooledInstance> {
   readonly #options: PoolOptions<I>;
   readonly #waiting = new Waiting<Grant<I>>();
+  readonly #turns = new Turns(Math.max(1, availableParallelism() - 1));
   readonly #assigned = new Set<Assigned<I>>();
   readonly #warm = new Map<string, Assigned<I>>();
   /** Places that were granted to calls whose instance is not there yet, by tenant. */
@@ -91,11 +94,14 @@ export class Pool<I extends PooledInstance> {
       this.#release(used, false);
       throw error;
     });
-    const stopWatching = watchRun(used.instance.enginePid);
+    const { tenantId } = code;
+    const { enginePid } = used.instance;
+    const stopWatching = watchRun(enginePid, () => this.#turns.join(tenantId, enginePid));
     const isCold = used.calls === 0;
     used.calls += 1;
     const outcome = await used.instance.run(prepared, bounds);
     const isDemoted = stopWatching();
+    this.#turns.leave(tenantId, enginePid);
     this.#release(used, bounds.isOnce === true || isDemoted);
     return { outcome, isCold };
   }

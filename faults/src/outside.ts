@@ -1,0 +1,119 @@
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Server } from 'node:https';
+import { createServer } from 'node:https';
+import { certificatesIn } from '@strongroom/test-servers/certificates.js';
+import type { NameAnswer } from '@strongroom/test-servers/name-server.js';
+import { A, startNameServer } from '@strongroom/test-servers/name-server.js';
+import { freePort } from '@strongroom/test-servers/programs.js';
+import type { Settings } from './product.js';
+
+/** What somebody outside does with a request. */
+export type Manner = 'well' | 'hangs' | 'resets' | 'garbage' | 'endless';
+
+export interface Received {
+  readonly manner: Manner;
+  readonly path: string;
+  readonly body: string;
+}
+
+/** Another company, on loopback: its server and whoever answers for its name. Both misbehave when told to. */
+export interface Outside {
+  /** What the nodes have to be started with to reach it. */
+  readonly settings: Settings;
+  readonly received: Received[];
+  /** Decides for each path. */
+  mannerOf: (path: string) => Manner;
+  /** What its name leads to. */
+  addresses: NameAnswer;
+  /** How many connections came to an address that nobody is allowed to reach. */
+  trespasses: number;
+  url(path: string): string;
+  urlByName(path: string): string;
+  close(): Promise<void>;
+}
+
+const NAME = 'pay.outside.test';
+/** Allowed, and not. */
+const ALLOWED = '127.0.0.1';
+export const INSIDE = '127.0.0.2';
+const PIECE = 'x'.repeat(65_536);
+
+export async function startOutside(): Promise<Outside> {
+  const folder = await mkdtemp('/tmp/sr-outside-');
+  const certificates = certificatesIn(folder);
+  await certificates.makeAuthority('authority');
+  await certificates.makeCertificate('server', 'authority', NAME, `DNS:${NAME},IP:${ALLOWED},IP:${INSIDE}`);
+  const [key = '', cert = ''] = await Promise.all(
+    ['key', 'pem'].map((ending) => readFile(certificates.file(`server.${ending}`), 'utf8')),
+  );
+  const server = createServer({ key, cert }, (request, response) => void take(outside, request, response));
+  const inside = createServer({ key, cert }, (_request, response) => response.end('inside'));
+  inside.on('connection', () => {
+    outside.trespasses += 1;
+  });
+  const port = await freePort();
+  await Promise.all([listen(server, port, ALLOWED), listen(inside, port, INSIDE)]);
+  const names = await startNameServer((_name, type) => {
+    const { addresses } = outside;
+    return Array.isArray(addresses) && type !== A ? [] : addresses;
+  });
+  const outside: Outside = {
+    settings: {
+      STRONGROOM_OUTBOUND_ALLOW: `${ALLOWED}:${port}`,
+      STRONGROOM_OUTBOUND_CA_FILE: certificates.file('authority.pem'),
+      FAULTS_NAME_SERVER: `127.0.0.1:${names.port}`,
+    },
+    received: [],
+    mannerOf: () => 'well',
+    addresses: [ALLOWED],
+    trespasses: 0,
+    url: (path) => `https://${ALLOWED}:${port}${path}`,
+    urlByName: (path) => `https://${NAME}:${port}${path}`,
+    async close() {
+      await Promise.all([closeServer(server), closeServer(inside), names.close()]);
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+  return outside;
+}
+
+async function take(outside: Outside, request: IncomingMessage, response: ServerResponse): Promise<void> {
+  const pieces: Buffer[] = [];
+  try {
+    for await (const piece of request) pieces.push(piece);
+  } catch {
+    return;
+  }
+  const path = request.url ?? '';
+  const manner = outside.mannerOf(path);
+  outside.received.push({ manner, path, body: Buffer.concat(pieces).toString() });
+  answer(response, manner);
+}
+
+function answer(response: ServerResponse, manner: Manner): void {
+  // One request a connection, so that each is judged anew.
+  if (manner === 'well') response.writeHead(200, { Connection: 'close' }).end('outside');
+  if (manner === 'resets') response.socket?.destroy();
+  if (manner === 'garbage') response.socket?.end('not HTTP at all\r\n\r\n');
+  if (manner === 'endless') writeOn(response.writeHead(200));
+}
+
+function writeOn(response: ServerResponse): void {
+  while (!response.destroyed && response.write(PIECE));
+  if (!response.destroyed) response.once('drain', () => writeOn(response));
+}
+
+function listen(server: Server, port: number, host: string): Promise<void> {
+  return new Promise((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(port, host, () => resolve());
+  });
+}
+
+function closeServer(server: Server): Promise<void> {
+  return new Promise((resolve) => {
+    server.close(() => resolve());
+    server.closeAllConnections();
+  });
+}
