@@ -10,6 +10,8 @@ export interface LoadOptions {
   readonly requests: readonly string[];
   readonly connections: number;
   readonly seconds: number;
+  /** Each connection sends its own of the requests, again and again, so that none of them is under way twice. */
+  readonly isPinned?: boolean;
   /** Ends when every request was sent. */
   readonly isOnce?: boolean;
   /** With g groups the requests 0, g, 2g … are the first, 1, g+1 … the second; each has latencies of its own. */
@@ -40,7 +42,7 @@ export async function load(options: LoadOptions): Promise<LoadResult> {
   const timer = setTimeout(() => {
     isOver = true;
   }, options.seconds * 1_000);
-  await Promise.all(sockets.map(drive));
+  await Promise.all(sockets.map((socket, index) => drive(socket, index)));
   clearTimeout(timer);
   const seconds = (performance.now() - startedMs) / 1_000;
   const used = process.cpuUsage(usedBefore);
@@ -55,13 +57,13 @@ export async function load(options: LoadOptions): Promise<LoadResult> {
     groups: timesMs.map(latenciesOf),
   };
 
-  function drive(socket: Socket): Promise<void> {
+  function drive(socket: Socket, index: number): Promise<void> {
     return new Promise((resolve, reject) => {
       let sentMs = 0;
       let group = 0;
       const answers = createAnswerReader();
       const next = (): void => {
-        const request = requests[sent % requests.length];
+        const request = requests[options.isPinned ? index : sent % requests.length];
         if (isOver || request === undefined || (options.isOnce && sent >= requests.length)) {
           socket.destroy();
           resolve();

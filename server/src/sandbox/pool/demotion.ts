@@ -1,13 +1,12 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { setPriority } from 'node:os';
 import { processorMs } from '../processor-time.js';
+import { NICE } from '../wall/wall-steps.js';
 
 /** A run that has used this much processor time goes behind those of other tenants. */
 const LIGHT_MS = 100;
 const LOOK_MS = 100;
-/** As the wall sets it, and as the system does for a session of processes. */
-const USUAL = { process: 10, session: 0 };
-const LOWEST = { process: 19, session: 19 };
+const LOWEST = 19;
 
 /**
  * Looks at how much processor time a run takes while it lasts, and gives a long one the lowest priority, so that code which
@@ -36,7 +35,7 @@ export function watchRun(enginePid: number, onLong: () => void): () => boolean {
     isOver = true;
     clearInterval(timer);
     // Only root may raise a priority.
-    return isDemoted && !isGiven(enginePid, USUAL);
+    return isDemoted && !isGiven(enginePid, NICE);
   };
 }
 
@@ -44,10 +43,10 @@ export function watchRun(enginePid: number, onLong: () => void): () => boolean {
  * Each instance is a session of its own. Where the kernel shares the processors between sessions first (autogroup), the
  * priority of a process counts only within its session, so the session has to be given one too.
  */
-function isGiven(enginePid: number, { process, session }: typeof USUAL): boolean {
+function isGiven(enginePid: number, priority: number): boolean {
   try {
-    setPriority(enginePid, process);
-    if (sharesBySession()) writeFileSync(`/proc/${enginePid}/autogroup`, String(session));
+    setPriority(enginePid, priority);
+    if (sharesBySession()) writeFileSync(`/proc/${enginePid}/autogroup`, String(priority));
     return true;
   } catch {
     // It has ended meanwhile, or may not be changed, or not yet.

@@ -59,7 +59,7 @@ const SIGKILL = 9;
 const CAPABILITY_VERSION = 0x2008_0522;
 const LIMIT = { fileSize: 1, data: 2, core: 4, processes: 6, descriptors: 7, lockedMemory: 8, messages: 12 } as const;
 /** Behind the API process, which goes first. */
-const NICE = 10;
+export const NICE = 10;
 const HOSTNAME = 'reactor';
 const OUT_OF_MEMORY_FIRST = '1000';
 
@@ -92,11 +92,12 @@ function openSocket(program: LauncherProgram): void {
   address.write(SOCKET_PATH, 2);
   program
     .add('prctl', [PR.deathSignal, SIGKILL, 0, 0, 0], { about: 'end with the parent' })
-    .add('close_range', [3, 0xffff_ffff, 0], { about: 'close inherited files' })
-    // When the machine runs out of memory an engine goes first, and not the API.
-    .add('openat', [AT_WORKING_FOLDER, '/proc/self/oom_score_adj', WRITE_ONLY], { mayFail: true })
-    .add('write', [3, Buffer.from(OUT_OF_MEMORY_FIRST), OUT_OF_MEMORY_FIRST.length], { mayFail: true })
-    .add('close', [3], { mayFail: true })
+    .add('close_range', [3, 0xffff_ffff, 0], { about: 'close inherited files' });
+  // When the machine runs out of memory an engine goes first, and not the API.
+  writeIfAllowed(program, '/proc/self/oom_score_adj', OUT_OF_MEMORY_FIRST);
+  // Where the kernel shares processors between sessions first, the priority of a process counts only within its own.
+  writeIfAllowed(program, '/proc/self/autogroup', String(NICE));
+  program
     .add('openat', [AT_WORKING_FOLDER, '/dev/null', READ_WRITE], { about: 'open /dev/null' })
     .add('dup3', [3, 0, 0])
     .add('close', [3])
@@ -105,6 +106,13 @@ function openSocket(program: LauncherProgram): void {
     .add('bind', [3, address, 2 + SOCKET_PATH.length + 1], { about: `bind ${SOCKET_PATH}` })
     .add('listen', [3, 64])
     .add('umask', [0o022]);
+}
+
+function writeIfAllowed(program: LauncherProgram, path: string, text: string): void {
+  program
+    .add('openat', [AT_WORKING_FOLDER, path, WRITE_ONLY], { mayFail: true })
+    .add('write', [3, Buffer.from(text), text.length], { mayFail: true })
+    .add('close', [3], { mayFail: true });
 }
 
 /** Inside the namespace it is nobody, outside whoever started it. */
