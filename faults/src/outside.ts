@@ -2,6 +2,7 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Server } from 'node:https';
 import { createServer } from 'node:https';
+import { connect } from 'node:tls';
 import { certificatesIn } from '@strongroom/test-servers/certificates.js';
 import type { NameAnswer } from '@strongroom/test-servers/name-server.js';
 import { A, startNameServer } from '@strongroom/test-servers/name-server.js';
@@ -28,6 +29,8 @@ export interface Outside {
   addresses: NameAnswer;
   /** How many connections came to an address that nobody is allowed to reach. */
   trespasses: number;
+  /** Goes there itself once, and tells whether that was counted. */
+  isCounting(): Promise<boolean>;
   url(path: string): string;
   urlByName(path: string): string;
   close(): Promise<void>;
@@ -68,6 +71,12 @@ export async function startOutside(): Promise<Outside> {
     mannerOf: () => 'well',
     addresses: [ALLOWED],
     trespasses: 0,
+    async isCounting() {
+      await reach(port);
+      const isCounted = outside.trespasses === 1;
+      outside.trespasses = 0;
+      return isCounted;
+    },
     url: (path) => `https://${ALLOWED}:${port}${path}`,
     urlByName: (path) => `https://${NAME}:${port}${path}`,
     async close() {
@@ -102,6 +111,18 @@ function answer(response: ServerResponse, manner: Manner): void {
 function writeOn(response: ServerResponse): void {
   while (!response.destroyed && response.write(PIECE));
   if (!response.destroyed) response.once('drain', () => writeOn(response));
+}
+
+function reach(port: number): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const socket = connect({ port, host: INSIDE, rejectUnauthorized: false });
+    socket.once('error', reject);
+    // The server has answered a handshake by then, so it has counted.
+    socket.once('secureConnect', () => {
+      socket.destroy();
+      resolve();
+    });
+  });
 }
 
 function listen(server: Server, port: number, host: string): Promise<void> {

@@ -102,6 +102,7 @@ export const nameFaults: Scenario = {
   },
   async inject(round): Promise<Undo> {
     const node = firstNode(round);
+    if (!(await outside.isCounting())) round.violate('connections inside are not counted');
     for (const [what, addresses] of NAMES) {
       await expectAsked(round, node, ['127.0.0.1'], 'a name that leads outside', true);
       await expectAsked(round, node, addresses, what, false);

@@ -1,16 +1,19 @@
 import assert from 'node:assert/strict';
-import { readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { rename, rm, writeFile } from 'node:fs/promises';
+import { getPriority } from 'node:os';
 import { after, before, describe, it } from 'node:test';
 import { findEngine } from '@strongroom/engine/paths.js';
 import { systemClock } from '../../kernel/clock.js';
 import { PLAIN_INPUT, plainCode } from '../run-fixture.js';
 import type { Wall } from '../wall/wall.js';
 import { makeWall } from '../wall/wall.js';
+import { NICE } from '../wall/wall-steps.js';
 import { EngineInstance } from './instance.js';
 import { InputTooLargeError, prepareRun } from './prepared-run.js';
 
 const LOADING = { aliases: {}, answer: () => Promise.reject(new Error('nobody answers')) };
+const IS_ROOT = process.getuid?.() === 0;
 const BOUNDS = { deadlineMs: 60_000 };
 
 describe('a process of the engine', { skip: findEngine() ? false : 'the engine does not run here' }, () => {
@@ -30,6 +33,10 @@ describe('a process of the engine', { skip: findEngine() ? false : 'the engine d
   it('goes first when memory runs out, behind the API in turn, and with its folder', async () => {
     const instance = await started('module.exports = () => ({});');
     assert.equal(readFileSync(`/proc/${instance.enginePid}/oom_score_adj`, 'utf8').trim(), '1000');
+    assert.equal(getPriority(instance.enginePid), NICE);
+    if (IS_ROOT && existsSync('/proc/self/autogroup')) {
+      assert.match(readFileSync(`/proc/${instance.enginePid}/autogroup`, 'utf8'), new RegExp(`nice ${NICE}$`, 'm'));
+    }
     assert.equal(readdirSync(wall.base).length, 1);
     instance.kill();
     await instance.ended;
