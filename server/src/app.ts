@@ -24,6 +24,7 @@ import type { Clock } from './kernel/clock.js';
 import type { LargeWork } from './kernel/large-work.js';
 import { createLargeWork } from './kernel/large-work.js';
 import type { AskToCount } from './limits/asking-counter.js';
+import type { RateCounter } from './limits/rate-counter.js';
 import type { Outbound } from './outbound/outbound.js';
 import { createOutbound } from './outbound/outbound.js';
 import { createRateCounting } from './rate-counting.js';
@@ -84,6 +85,8 @@ interface TenantApiParts extends Shared {
   readonly tenantCode: TenantCode;
   readonly reactorFigures: ReactorFigures;
   readonly outbound: Outbound;
+  /** Known once the server is built; undefined where limits are off. */
+  readonly rateCounter: () => RateCounter | undefined;
 }
 
 /** Builds everything once, by hand, and hands each part what it needs. */
@@ -97,7 +100,8 @@ export function createApp(options: AppOptions): App {
   const outbound = openOutbound(shared);
   const tenantCode = createTenantCode({ ...options, outbound, principals });
   const { keyUses, reactorFigures } = createWrittenBehind(shared);
-  const parts = { ...shared, principals, tenantCode, reactorFigures, outbound };
+  const rateCounter = (): RateCounter | undefined => rateCounting.counter;
+  const parts = { ...shared, principals, tenantCode, reactorFigures, outbound, rateCounter };
   const { vault, routes, queue } = createTenantApi(parts, () => jobs.wake('purge'));
   tenantCode.connect(routes);
   const readiness = createReadiness({ ping: () => ping(database), onChange: readinessObserver(log) });
@@ -208,6 +212,11 @@ function createTenantApi(
     vault,
     principals,
     sandbox: tenantCode.sandbox,
+    outbound: parts.outbound,
+    rateCounter: parts.rateCounter,
+    proxyBodyBytesMax: config.proxyBodyBytesMax,
+    findProxy: async () => undefined,
+    onCalled: () => {},
     reactorFigures,
     largeWork,
     queue: { nowMs: () => queue.nowMs(), wake: () => queue.wake(), end: (requestId) => queue.end(requestId) },

@@ -58,6 +58,7 @@ const DEFAULTS = {
   outboundAllow: [],
   outboundDeny: [],
   outboundRequestsMax: 512,
+  proxyBodyBytesMax: 5_242_880,
   logLevel: 'info',
 };
 

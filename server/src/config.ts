@@ -9,6 +9,7 @@ import type { Settings, ValueOf } from './kernel/setting.js';
 import { oneOf } from './kernel/setting.js';
 import { LIMITS_SETTINGS } from './limits/settings.js';
 import { OUTBOUND_SETTINGS } from './outbound/settings.js';
+import { PROXY_SETTINGS } from './resources/proxies/settings.js';
 import { REPORTS_SETTINGS } from './resources/reports/settings.js';
 import { SANDBOX_SETTINGS } from './sandbox/settings.js';
 import { STORAGE_SETTINGS } from './storage/settings.js';
@@ -39,6 +40,7 @@ export const SETTINGS = {
   ...VAULT_SETTINGS,
   ...SANDBOX_SETTINGS,
   ...OUTBOUND_SETTINGS,
+  ...PROXY_SETTINGS,
   ...TELEMETRY_SETTINGS,
   ...WORKERS_SETTINGS,
 };

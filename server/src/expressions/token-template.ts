@@ -134,3 +134,15 @@ function readOutput(text: string): { readonly part: Part; readonly isTrimming: b
     isTrimming: opening === '{{-' || isTrimmedAfter,
   };
 }
+
+/** Where the outputs of a text stand. Undefined where it has tags, so that it makes sense only as a whole. */
+export function outputsIn(text: string): { readonly from: number; readonly to: number }[] | undefined {
+  const outputs: { from: number; to: number }[] = [];
+  for (let at = nextOpening(text, 0); at !== -1; ) {
+    if (text[at + 1] === '%') return undefined;
+    const to = endOfOutput(text, at);
+    outputs.push({ from: at, to });
+    at = nextOpening(text, to);
+  }
+  return outputs;
+}

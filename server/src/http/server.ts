@@ -99,6 +99,7 @@ function createReceive(options: HttpServerOptions, routing: Routing, load: Load)
     const found = routing.find(target.pathname);
     const { context } = exchange;
     context.isCrossOrigin = routing.isCrossOrigin(request.method, target.pathname, found);
+    context.problemsIn = targetOf(found, request.method ?? 'GET')?.problemsIn;
     const verdict = gate.count(context, routing.limitsOf(request, context, target.pathname, found));
     if (verdict instanceof Promise) void verdict.then((known) => proceed(exchange, known, target, found));
     else proceed(exchange, verdict, target, found);
@@ -167,7 +168,12 @@ function runnerOf(route: AnyRoute, options: RunnerOptions, respond: Responder): 
 }
 
 /** Seen in the request lines and the metrics, and otherwise the tenant's affair: what its code throws may hold anything. */
-const NOT_OURS: ReadonlySet<ErrorCode> = new Set(['overloaded', 'reactor_error', 'reactors_unavailable']);
+const NOT_OURS: ReadonlySet<ErrorCode> = new Set([
+  'overloaded',
+  'reactor_error',
+  'reactors_unavailable',
+  'destination_unreachable',
+]);
 
 /**
  * Too many requests at once are seen in the request lines and the metrics; a story for each would only add to the load.

@@ -1,6 +1,6 @@
 import { WINDOW_MS } from './window.js';
 
-export type LimitName = 'global' | 'portal' | 'tokens-search' | 'tokens-list' | 'tokens-create';
+export type LimitName = 'global' | 'portal' | 'tokens-search' | 'tokens-list' | 'tokens-create' | 'proxy-anonymous';
 
 /** A limit: so many requests from one client in any span of the window, and what going over costs. */
 export interface LimitRow {
@@ -23,6 +23,9 @@ export const LIMITS = {
   tokensList: row('tokens-list', 'GET /tokens', 3, 100),
   tokensCreate: row('tokens-create', 'POST /tokens and POST /tokenize', 4, 200),
 } as const;
+
+/** Not by client: of each Proxy that takes calls without a key, all of them together. */
+export const PROXY_ANONYMOUS = row('proxy-anonymous', 'calls without a key of one Proxy', 5, 200);
 
 const BY_NAME: ReadonlyMap<LimitName, LimitRow> = new Map(Object.values(LIMITS).map((limit) => [limit.name, limit]));
 

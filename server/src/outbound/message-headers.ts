@@ -13,6 +13,10 @@ const VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
 const OF_ONE_CONNECTION = new Set(
   'connection keep-alive te trailer transfer-encoding upgrade http2-settings'.split(' '),
 );
+const OF_THE_CALLER: ReadonlyMap<string, RegExp> = new Map([
+  ['connection', /^(close|keep-alive)$/i],
+  ['keep-alive', /^[\w=, ]{1,100}$/],
+]);
 /** We write these from what is really sent. */
 const OURS = new Set(['host', 'content-length', 'expect']);
 const OF_A_PROXY = 'proxy-';
@@ -40,6 +44,17 @@ export function outgoingHeaders(
   }
   if (hasBody && bodyBytes === undefined) sent.push('Transfer-Encoding', 'chunked');
   else if (hasBody || WITH_BODY.has(method)) sent.push('Content-Length', String(bodyBytes ?? 0));
+  return sent;
+}
+
+/** The few that a caller may choose about the connection: they end it or not, and change nothing in how messages are read. */
+export function connectionHeaders(given: HeaderPairs): string[] | RefusalReason {
+  const sent: string[] = [];
+  for (const [name, value] of given) {
+    const allowed = OF_THE_CALLER.get(name.toLowerCase());
+    if (allowed === undefined || !allowed.test(value)) return 'header';
+    sent.push(name, value);
+  }
   return sent;
 }
 

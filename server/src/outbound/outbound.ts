@@ -54,6 +54,8 @@ export interface OutboundRequest {
   readonly url: string;
   /** Those about the connection, and those we write ourselves, are left out. */
   readonly headers: HeaderPairs;
+  /** What the caller wants said about the connection all the same: `Connection: close` or `keep-alive`, and `Keep-Alive`. */
+  readonly connectionHeaders?: HeaderPairs;
   readonly body?: Buffer | AsyncIterable<Buffer>;
   /** Length of a body in pieces, where it is known: it is then announced, and must be right. */
   readonly bodyBytes?: number;

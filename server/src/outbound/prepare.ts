@@ -2,7 +2,7 @@ import type { CallEnd } from './call-end.js';
 import type { OpenConnection } from './connect.js';
 import { readDestination } from './destination.js';
 import type { WireRequest } from './exchange.js';
-import { outgoingHeaders } from './message-headers.js';
+import { connectionHeaders, outgoingHeaders } from './message-headers.js';
 import type { OutboundRequest } from './outbound.js';
 import { refusedBecause } from './outbound-error.js';
 import type { OutboundPolicy } from './policy.js';
@@ -24,6 +24,8 @@ export function createOutboundPrepare({ policyOf, connect }: OutboundPrepareOpti
     const bodyBytes = Buffer.isBuffer(body) ? body.length : request.bodyBytes;
     const headers = outgoingHeaders(request.headers, destination, { method, hasBody: body !== undefined, bodyBytes });
     if (typeof headers === 'string') throw refusedBecause(headers);
+    const ofConnection = connectionHeaders(request.connectionHeaders ?? []);
+    if (typeof ofConnection === 'string') throw refusedBecause(ofConnection);
     const policy = policyOf(tenantId);
     const refusal = policy.refusal(destination);
     if (refusal !== undefined) throw refusedBecause(refusal);
@@ -31,7 +33,7 @@ export function createOutboundPrepare({ policyOf, connect }: OutboundPrepareOpti
     return {
       method,
       path,
-      headers,
+      headers: [...headers, ...ofConnection],
       body,
       bodyBytes,
       // With the tenant in it: what a destination remembers of a connection stays with the tenant that opened it.

@@ -6,6 +6,7 @@ import type { Json } from '../kernel/json.js';
 import { createKeyedLock } from '../kernel/keyed-lock.js';
 import type { LargeWork } from '../kernel/large-work.js';
 import type { Database } from '../storage/database.js';
+import type { TenantTx } from '../storage/scope.js';
 import { changeToken, deleteToken } from './change/change-token.js';
 import type { TokenPatch } from './change/token-patch.js';
 import { TOKEN_EVENTS } from './events.js';
@@ -94,9 +95,16 @@ export interface Vault {
   /**
    * The same for what the product itself does with the values in the principal's name: args of a reactor, body and headers
    * of a proxied request. Takes token:use, which a plain permission grants in the clear.
-   * Log: "Token used in reactor" or "Token used in proxy" for each, durable before the plaintext is handed over.
+   * Log: "Token used in reactor" or "Token used in proxy" for each, durable before the plaintext is handed over. What
+   * `andThen` writes is durable with them, and so it is where there is no token at all.
    */
-  use(principal: Principal, auditContext: AuditContext, body: Json, user: TokenUser): Promise<Json>;
+  use(
+    principal: Principal,
+    auditContext: AuditContext,
+    body: Json,
+    user: TokenUser,
+    andThen?: (tx: TenantTx) => Promise<void>,
+  ): Promise<Json>;
 
   /** Of a token the caller may know nothing of: for the log, not for an answer. Checks no right and logs nothing. */
   typeOf(tenantId: string, id: string, nowMs: number): Promise<TokenType | undefined>;
@@ -127,7 +135,7 @@ export interface VaultOptions {
 const READ: Purpose = { permission: 'token:read', event: TOKEN_EVENTS.detokenized };
 const USE: Readonly<Record<TokenUser, Purpose>> = {
   reactor: { permission: 'token:use', event: TOKEN_EVENTS.used_in_reactor },
-  proxy: { permission: 'token:use', event: TOKEN_EVENTS.used_in_proxy },
+  proxy: { permission: 'token:use', event: TOKEN_EVENTS.used_in_proxy, hasNumbersAsText: true },
 };
 
 export function createVault(options: VaultOptions): Vault {
@@ -141,7 +149,8 @@ export function createVault(options: VaultOptions): Vault {
     change: (principal, auditContext, id, patch) => changeToken(parts, principal, auditContext, id, patch),
     delete: (principal, auditContext, id) => deleteToken(parts, principal, auditContext, id),
     detokenize: (principal, auditContext, body) => detokenize(parts, principal, auditContext, body, READ),
-    use: (principal, auditContext, body, user) => detokenize(parts, principal, auditContext, body, USE[user]),
+    use: (principal, auditContext, body, user, andThen) =>
+      detokenize(parts, principal, auditContext, body, { ...USE[user], andThen }),
     async typeOf(tenantId, id, nowMs) {
       const found = await opener.lookBriefly(tenantId, id, nowMs);
       return found && isTokenType(found.type) ? found.type : undefined;

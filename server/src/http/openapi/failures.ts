@@ -63,6 +63,8 @@ const DETAILS: Readonly<Record<Exclude<ErrorCode, keyof typeof WHOLE>, string>> 
   method_not_allowed: 'This path does not take PATCH. It takes GET, HEAD, OPTIONS, POST.',
   request_timeout: 'The request took too long to arrive.',
   reactor_timeout: 'The code of the Reactor took longer than 30000 ms and was ended.',
+  destination_timeout: 'The destination did not answer in time.',
+  destination_unreachable: 'The destination cannot be reached, or it closed the connection.',
   idempotency_in_flight:
     'A request with this idempotency key is still being worked on. Try again shortly for its answer.',
   idempotency_answer_not_kept:
@@ -71,6 +73,7 @@ const DETAILS: Readonly<Record<Exclude<ErrorCode, keyof typeof WHOLE>, string>> 
   payload_too_large: 'The body is larger than 1048576 bytes.',
   unsupported_media_type: 'Send the body as JSON with Content-Type: application/json.',
   reactor_code_invalid: 'Invalid Reactor Code',
+  destination_refused: 'The destination is not allowed or cannot be found.',
   rate_limited: 'Too many requests from this address. Wait 60 second(s), then go on.',
   headers_too_large: 'The headers are larger than 16 KB.',
   reactors_unavailable:

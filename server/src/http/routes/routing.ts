@@ -20,6 +20,8 @@ export interface Prepared {
   readonly scopesOfRefused: ReadonlyMap<string, Scopes>;
   readonly isCrossOrigin: boolean;
   readonly admitsUsers: boolean;
+  /** Of problems in place of the body itself; undefined where they are it. */
+  readonly problemsIn: string | undefined;
 }
 
 /** What a path led to: a match, nothing, or why it cannot be read. */
@@ -48,6 +50,7 @@ export function prepare(route: AnyRoute, run: RouteRunner): Prepared {
       refused.length === 0 ? NO_SCOPES : new Map(refused.map(([method, names]) => [method, scopes(names)])),
     isCrossOrigin: admitsKeys(route.admits),
     admitsUsers: admitsUsers(route.admits),
+    problemsIn: route.kind === 'stream' ? route.problemsIn : undefined,
   };
 }
 

@@ -13,6 +13,8 @@ export interface StreamRequest<Caller = Principal | undefined> {
   /** With `*`, the rest of the path as it was sent, where the route's path ends so. */
   readonly params: Params;
   readonly rawQuery: string;
+  /** Of our headers, as the client writes it: those of the answer have it too. */
+  readonly prefix: string;
   /** Names and values as they came, one behind the other: credentials and headers of the connection among them. */
   readonly rawHeaders: readonly string[];
   /**
@@ -51,6 +53,8 @@ export interface StreamRoute extends RouteCommon {
   readonly bodyBytesMax: number;
   /** How long a request may take, from its admission to its last byte. */
   readonly durationMsMax: number;
+  /** The member that problems stand in, where the answer may be somebody else's: without it they are the whole body. */
+  readonly problemsIn?: string;
   /** What full auditing writes for a refusal. */
   readonly audit?: RouteAudit;
   readonly handle: (request: StreamRequest) => StreamAnswer | Promise<StreamAnswer>;

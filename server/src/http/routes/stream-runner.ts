@@ -42,6 +42,7 @@ export function streamRunner(route: StreamRoute, options: RunnerOptions, respond
         method: request.method ?? 'GET',
         params,
         rawQuery,
+        prefix: context.headers.prefix,
         rawHeaders: request.rawHeaders,
         body,
         signal: life.signal,

@@ -15,6 +15,8 @@ export interface RequestContext extends AnswerHolder, PlaceHolder {
   route: string;
   /** Pages of any origin may read the answer: so where API keys are used, and nowhere else. */
   isCrossOrigin: boolean;
+  /** The member of the body that a problem stands in, so that nobody takes ours for somebody else's. */
+  problemsIn: string | undefined;
   principal: Principal | undefined;
   /** What of a long answer is still to be written. */
   unwrittenBytes: number;

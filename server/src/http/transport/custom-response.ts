@@ -27,3 +27,7 @@ export function isForDisplay({ headers }: Pick<IncomingMessage, 'headers'>): boo
   const wanted = typeof destination === 'string' ? destination : '';
   return mode === 'navigate' || DOCUMENTS.has(wanted) || WORKERS.has(wanted);
 }
+
+export function displayRefused(): AppError {
+  return new AppError('cross_site_refused', 'A browser may not show or run this answer. Ask for it with fetch.');
+}

@@ -22,18 +22,24 @@ const NAME = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]{1,200}$/;
 /** One character for each byte, and no control character but the tab. */
 const VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
 const BYTES_MAX = 16 * 1024;
+const NONE: ReadonlySet<string> = new Set();
 
-/** As a flat list of names and values. Left out is what may not pass, and undefined what no header can be. */
+/**
+ * As a flat list of names and values. Left out is what may not pass, and undefined what no header can be. `kept` are names that
+ * pass all the same, because they are true of the body that goes with them.
+ */
 export function passedHeaders(
   pairs: readonly (readonly [string, string])[],
   ownPrefixes: readonly string[],
+  kept: ReadonlySet<string> = NONE,
 ): string[] | undefined {
   const passed = ['Content-Security-Policy', 'sandbox'];
   let bytes = 0;
   for (const [name, value] of pairs) {
     bytes += name.length + value.length;
     if (!NAME.test(name) || !VALUE.test(value) || bytes > BYTES_MAX) return undefined;
-    if (mayPass(name.toLowerCase(), ownPrefixes)) passed.push(name, value);
+    const lower = name.toLowerCase();
+    if (kept.has(lower) || mayPass(lower, ownPrefixes)) passed.push(name, value);
   }
   return passed;
 }

@@ -25,6 +25,8 @@ export interface Caller {
   readonly prefix: string;
   /** Reads errors as plain JSON alone. */
   readonly isPlainJson?: boolean;
+  /** The member of the body that the problem stands in. */
+  readonly problemsIn?: string | undefined;
 }
 
 const INTERNAL_DETAIL = 'Something failed on our side. Try again; if it stays, give the trace id to the operator.';
@@ -32,6 +34,11 @@ const INTERNAL_DETAIL = 'Something failed on our side. Try again; if it stays, g
 /** A 401 of the Portal has nothing to do with the header of a key. */
 function isAboutKeys(code: ErrorCode): boolean {
   return code === 'missing_api_key' || code === 'invalid_api_key';
+}
+
+function detailOf(code: ErrorCode, message: string, keyHeader: string, { problemsIn }: Caller): string {
+  if (problemsIn !== undefined && code === 'missing_api_key') return `The ${keyHeader} header is required`;
+  return isAboutKeys(code) ? `${message} It goes into the header ${keyHeader}.` : message;
 }
 
 /** The one place that turns a failure into a response. What is not an AppError tells the caller nothing. */
@@ -43,7 +50,7 @@ export function problemOf(error: unknown, caller: Caller): Problem {
     type: `urn:strongroom:problem:${code}`,
     title: code === 'validation_failed' ? 'Validation Failed' : (STATUS_CODES[status] ?? ''),
     status,
-    detail: isAboutKeys(code) ? `${message} It goes into the header ${keyHeader}.` : message,
+    detail: detailOf(code, message, keyHeader, caller),
     code,
     trace_id: caller.traceId,
     ...(errors !== undefined && { errors }),
@@ -52,11 +59,11 @@ export function problemOf(error: unknown, caller: Caller): Problem {
   return {
     status,
     headers: {
-      'Content-Type': caller.isPlainJson ? 'application/json' : 'application/problem+json',
+      'Content-Type': caller.isPlainJson || caller.problemsIn ? 'application/json' : 'application/problem+json',
       ...(status === 401 &&
         code !== 'reactor_error' && { 'WWW-Authenticate': `ApiKey realm="strongroom", header="${keyHeader}"` }),
       ...headers,
     },
-    body: JSON.stringify(body),
+    body: JSON.stringify(caller.problemsIn === undefined ? body : { [caller.problemsIn]: body }),
   };
 }

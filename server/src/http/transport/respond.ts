@@ -1,10 +1,10 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Clock } from '../../kernel/clock.js';
-import { AppError, overloaded } from '../../kernel/errors.js';
+import { overloaded } from '../../kernel/errors.js';
 import { readsPlainJsonAlone } from './accept.js';
 import { createCommonHeaders, hasName } from './common-headers.js';
 import type { RequestContext } from './context.js';
-import { CustomResponse, isForDisplay } from './custom-response.js';
+import { CustomResponse, displayRefused, isForDisplay } from './custom-response.js';
 import type { JsonText } from './json-text.js';
 import { problemOf } from './problem.js';
 import type { AnswerWriter, AnswerWriterOptions } from './write-answer.js';
@@ -66,6 +66,7 @@ export function createResponder(options: ResponderOptions): Responder {
   return {
     overloaded(exchange) {
       const { context, request } = exchange;
+      if (context.problemsIn !== undefined) return problem(exchange, overloaded());
       const refusal = readsPlainJsonAlone(request.rawHeaders) ? refusals.plain : refusals.problem;
       const headers = headersFor(context, NOT_STORED);
       headers.push(...refusal.headers);
@@ -111,6 +112,7 @@ function createProblemSender(
       traceId: context.traceId,
       prefix: context.headers.prefix,
       isPlainJson: readsPlainJsonAlone(request.rawHeaders),
+      problemsIn: context.problemsIn,
     });
     send(exchange, status, [...headersFor(context, NOT_STORED), ...Object.entries(headers).flat()], body);
   }
@@ -129,10 +131,6 @@ function createProblemSender(
     if (error instanceof CustomResponse) custom(exchange, error);
     else problem(exchange, error);
   };
-}
-
-function displayRefused(): AppError {
-  return new AppError('cross_site_refused', 'A browser may not show or run this answer. Ask for it with fetch.');
 }
 
 /** The same problem as any other, written once; only the trace id is the request's own. */

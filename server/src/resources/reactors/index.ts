@@ -16,6 +16,9 @@ export type { ReactorFigures } from './figures/figures.js';
 export { createReactorFigures, writeReactorFigures } from './figures/figures.js';
 export type { ReactorQueue } from './queue/queue.js';
 export { createAnswerCode } from './run/answer-code.js';
+export { failureOfRun, runtimeError } from './run/failure.js';
+export type { RunCode } from './run/run-code.js';
+export { createRunCode } from './run/run-code.js';
 
 export const reactors: Slice<ReactorsOptions> = {
   name: 'reactors',

@@ -11,6 +11,7 @@ import { AppError } from '../../kernel/errors.js';
 import type { Json } from '../../kernel/json.js';
 import type { LargeWork } from '../../kernel/large-work.js';
 import type { Database } from '../../storage/database.js';
+import type { TenantTx } from '../../storage/scope.js';
 import { placed, recordTouched } from '../change/change.js';
 import { FREE_BYTES_MAX, PIECE_BYTES_MAX } from '../find/large-pages.js';
 import { tooManyTokens, unknownTokens } from '../make/too-many.js';
@@ -42,6 +43,10 @@ export interface DetokenizeOptions {
 export interface Purpose {
   readonly permission: Permission;
   readonly event: LogEvent;
+  /** Data that is a number is text to expressions; `to_number` makes it one again. */
+  readonly hasNumbersAsText?: true;
+  /** Writes what has to be durable together with the entries. */
+  readonly andThen?: ((tx: TenantTx) => Promise<void>) | undefined;
 }
 
 /** One request, with all that its tokens are looked at by. */
@@ -84,8 +89,11 @@ export async function detokenize(
     throw await refusals.logged(tokens, error);
   }
   const answer = rebuildWith(body, values);
-  if (tokens.length > 0) {
-    await database.write(principal.tenantId, (tx) => recordTouched(tx, auditContext, purpose.event, tokens));
+  const { event, andThen } = purpose;
+  if (tokens.length > 0 || andThen) {
+    await database.write(principal.tenantId, async (tx) => {
+      await Promise.all([recordTouched(tx, auditContext, event, tokens), andThen?.(tx)]);
+    });
   }
   return answer;
 }
@@ -144,7 +152,7 @@ function viewOf({ principal, auditContext, purpose }: Asked, present: Present, t
   return {
     id: row.id,
     type: content.type,
-    data,
+    data: purpose.hasNumbersAsText && typeof data === 'number' ? String(data) : data,
     metadata: content.metadata ?? {},
     containers: content.containers,
     ...(fingerprint !== undefined && { fingerprint }),

@@ -1,0 +1,127 @@
+import { PORTAL_COOKIE } from '../../../access/portal-cookie-reader.js';
+import { AppError } from '../../../kernel/errors.js';
+import type { HeaderPairs } from '../../../outbound/message-headers.js';
+
+/** What a request to `/proxy` asks for, apart from its body. */
+export interface AskedProxy {
+  readonly method: string;
+  /** A stored Proxy by its key; wins over an address. */
+  readonly key: string | undefined;
+  /** Where an ephemeral call goes. */
+  readonly url: string | undefined;
+  /** What stands behind `/proxy`, as it was sent: empty, or beginning with a slash. */
+  readonly path: string;
+  /** Without our parameter and without the question mark. */
+  readonly query: string;
+  /** Those that go on to the destination, as they were written. */
+  readonly headers: HeaderPairs;
+  /** What the caller wants said about the connection to it. */
+  readonly connectionHeaders: HeaderPairs;
+}
+
+/** A request as it came. */
+export interface SentRequest {
+  readonly method: string;
+  readonly path: string;
+  readonly rawQuery: string;
+  readonly rawHeaders: readonly string[];
+}
+
+/** Tell of the network in front of us, or of the browser's view of this origin, which is not the destination's. */
+const NOT_FORWARDED = new Set(['forwarded', 'via', 'x-real-ip', 'x-client-ip', 'true-client-ip', 'cf-connecting-ip']);
+const NOT_FORWARDED_STARTS = ['x-forwarded-', 'sec-fetch-', 'proxy-'];
+const HEADER_NAME = /^[0-9A-Za-z_-]+$/;
+const CONNECTION_NAMES: ReadonlyMap<string, string> = new Map([
+  ['proxy-connection', 'Connection'],
+  ['proxy-keep-alive', 'Keep-Alive'],
+]);
+
+/** Reads the headers under every accepted prefix, the first of which wins. */
+export function readAskedProxy(sent: SentRequest, prefixes: readonly string[]): AskedProxy {
+  const own = new OwnNames(prefixes);
+  const headers: [string, string][] = [];
+  const connectionHeaders: [string, string][] = [];
+  for (let at = 0; at + 1 < sent.rawHeaders.length; at += 2) {
+    const [name = '', value = ''] = [sent.rawHeaders[at], sent.rawHeaders[at + 1]];
+    if (!HEADER_NAME.test(name)) throw invalidName();
+    const lower = name.toLowerCase();
+    const suffix = own.take(lower, value);
+    const ofConnection = suffix === undefined ? undefined : CONNECTION_NAMES.get(suffix);
+    if (ofConnection !== undefined) connectionHeaders.push([ofConnection, value]);
+    if (suffix !== undefined || !isForwarded(lower)) continue;
+    const forwarded = lower === 'cookie' ? withoutPortalCookie(value) : value;
+    if (forwarded !== '') headers.push([name, forwarded]);
+  }
+  const { query, key } = splitQuery(sent.rawQuery, prefixes);
+  return {
+    method: sent.method,
+    key: own.value('proxy-key') ?? key,
+    url: own.value('proxy-url'),
+    path: sent.path,
+    query,
+    headers,
+    connectionHeaders,
+  };
+}
+
+/** Our own headers, of which the accepted prefix that comes first wins. */
+class OwnNames {
+  readonly #prefixes: readonly string[];
+  readonly #found = new Map<string, { readonly rank: number; readonly value: string }>();
+
+  constructor(prefixes: readonly string[]) {
+    this.#prefixes = prefixes.map((prefix) => `${prefix.toLowerCase()}-`);
+  }
+
+  /** What follows the prefix of a header of ours; undefined for one that is not. */
+  take(lower: string, value: string): string | undefined {
+    const rank = this.#prefixes.findIndex((prefix) => lower.startsWith(prefix));
+    if (rank === -1) return undefined;
+    const suffix = lower.slice(this.#prefixes[rank]?.length);
+    const before = this.#found.get(suffix);
+    if (!before || rank < before.rank) this.#found.set(suffix, { rank, value });
+    return suffix;
+  }
+
+  value(suffix: string): string | undefined {
+    return this.#found.get(suffix)?.value || undefined;
+  }
+}
+
+function isForwarded(lower: string): boolean {
+  return !NOT_FORWARDED.has(lower) && !NOT_FORWARDED_STARTS.some((start) => lower.startsWith(start));
+}
+
+/** A browser sends it to this origin by itself; it is nobody else's business. */
+function withoutPortalCookie(value: string): string {
+  const pairs = value.split(';').filter((pair) => pair.split('=')[0]?.trim() !== PORTAL_COOKIE);
+  return pairs.join(';').trim();
+}
+
+/** Takes our parameter out, and leaves the rest exactly as it is. */
+function splitQuery(rawQuery: string, prefixes: readonly string[]) {
+  const names = prefixes.map((prefix) => `${prefix.toLowerCase()}-proxy-key`);
+  let key: string | undefined;
+  const kept = rawQuery.split('&').filter((pair) => {
+    const [name = '', value = ''] = pair.split('=', 2);
+    if (!names.includes(decoded(name).toLowerCase())) return true;
+    key ??= decoded(value) || undefined;
+    return false;
+  });
+  return { query: kept.join('&'), key };
+}
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}
+
+function invalidName(): AppError {
+  return new AppError(
+    'malformed_request',
+    'Names of headers that a Proxy forwards have letters, digits, hyphens and underscores alone.',
+  );
+}

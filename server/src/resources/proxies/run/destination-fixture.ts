@@ -1,0 +1,77 @@
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { createServer } from 'node:https';
+import { certificatesIn } from '@strongroom/test-servers/certificates.js';
+import type { Listening } from '../../../outbound/outbound-fixture.js';
+import { listening } from '../../../outbound/outbound-fixture.js';
+
+/** A request as the destination saw it. */
+export interface SeenRequest {
+  readonly method: string;
+  readonly url: string;
+  /** Names as they were written, and values, one behind the other. */
+  readonly rawHeaders: readonly string[];
+  readonly headers: IncomingMessage['headers'];
+  readonly body: string;
+}
+
+type Answer = (response: ServerResponse, request: IncomingMessage) => void;
+
+/** Another company on loopback, with what an app has to be told to reach it. */
+export interface Destination extends Pick<Listening, 'close' | 'port'> {
+  readonly env: Readonly<Record<string, string>>;
+  readonly seen: SeenRequest[];
+  /** How each path answers, without its query; 200 with what was seen unless told. */
+  readonly answers: Map<string, Answer>;
+  /** Paths whose requests are not read first. */
+  readonly unread: Map<string, Answer>;
+  readonly url: string;
+  last(): SeenRequest;
+}
+
+export async function startDestination(): Promise<Destination> {
+  const folder = await mkdtemp('/tmp/sr-destination-');
+  const certificates = certificatesIn(folder);
+  await certificates.makeAuthority('authority');
+  await certificates.makeCertificate('server', 'authority', 'x', 'IP:127.0.0.1');
+  const [key = '', cert = ''] = await Promise.all(
+    ['key', 'pem'].map((ending) => readFile(certificates.file(`server.${ending}`), 'utf8')),
+  );
+  const seen: SeenRequest[] = [];
+  const [answers, unread]: [Destination['answers'], Destination['unread']] = [new Map(), new Map()];
+  const server = await listening(
+    createServer({ key, cert }, (request, response) => {
+      const { method = '', url = '', rawHeaders, headers } = request;
+      const [path = ''] = url.split('?');
+      const early = unread.get(path);
+      if (early) return early(response, request);
+      const pieces: Buffer[] = [];
+      request.on('error', () => {});
+      request.on('data', (piece: Buffer) => pieces.push(piece));
+      request.on('end', () => {
+        const one = { method, url, rawHeaders, headers, body: Buffer.concat(pieces).toString() };
+        seen.push(one);
+        const answer = answers.get(path);
+        if (answer) return answer(response, request);
+        response.setHeader('Content-Type', 'application/json');
+        response.end(JSON.stringify(one));
+      });
+    }),
+  );
+  return {
+    port: server.port,
+    seen,
+    answers,
+    unread,
+    env: {
+      STRONGROOM_OUTBOUND_ALLOW: `127.0.0.1:${server.port}`,
+      STRONGROOM_OUTBOUND_CA_FILE: certificates.file('authority.pem'),
+    },
+    url: `https://127.0.0.1:${server.port}`,
+    last: () => seen.at(-1) ?? { method: '', url: '', rawHeaders: [], headers: {}, body: '' },
+    async close() {
+      await server.close();
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+}

@@ -1,0 +1,263 @@
+import type { AuditContext } from '../../../audit/entry.js';
+import { record } from '../../../audit/record.js';
+import type { StreamAnswer, StreamRequest } from '../../../http/routes/stream-route.js';
+import { displayRefused, isForDisplay } from '../../../http/transport/custom-response.js';
+import type { ByteBudget, Share } from '../../../kernel/byte-budget.js';
+import { createByteBudget } from '../../../kernel/byte-budget.js';
+import type { Clock } from '../../../kernel/clock.js';
+import { AppError } from '../../../kernel/errors.js';
+import type { HeaderPairs } from '../../../outbound/message-headers.js';
+import type { Outbound, OutboundAnswer } from '../../../outbound/outbound.js';
+import { readPlainBody } from '../../../outbound/plain-body.js';
+import type { Database } from '../../../storage/database.js';
+import type { Vault } from '../../../vault/index.js';
+import { PROXY_EVENTS } from '../events.js';
+import { headOf, streamedAnswer } from './answer.js';
+import type { AskedProxy } from './asked.js';
+import { readAskedProxy } from './asked.js';
+import type { BodyKind } from './body-kind.js';
+import { bodyKindOf } from './body-kind.js';
+import type { CalledProxy, CalledProxyOptions, ProxyCaller } from './called-proxy.js';
+import { calledProxy } from './called-proxy.js';
+import { destinationUrl } from './destination.js';
+import { destinationFailure } from './failure.js';
+import { fetchHeaders, hasBody, headerValue, isText } from './message.js';
+import { resolveRequest } from './resolve-request.js';
+import type { Transformed, TransformOptions } from './transform.js';
+import { bodyForCode, headersForCode, transform } from './transform.js';
+import { readWholeBody } from './whole-body.js';
+
+export interface ProxyInvokeOptions extends CalledProxyOptions, TransformOptions {
+  readonly database: Database;
+  readonly vault: Pick<Vault, 'use'>;
+  readonly outbound: Pick<Outbound, 'send'>;
+  readonly clock: Clock;
+  /** Told of every call, for figures. */
+  readonly onCalled: (called: ProxyCalled) => void;
+}
+
+/** A call as figures count it. */
+export interface ProxyCalled {
+  readonly tenantId: string;
+  readonly proxyId: string | undefined;
+  readonly durationMs: number;
+  readonly failure: AppError | undefined;
+}
+
+export type ProxyRequest = StreamRequest<ProxyCaller | undefined>;
+
+/** Bodies that are read whole, and answers that code is given. */
+const WHOLE_BYTES_MAX = 5_242_880;
+const HELD_BYTES_MAX = 24 * WHOLE_BYTES_MAX;
+const EPHEMERAL = 'ephemeral';
+const RIGHTS_FRESH_MS = 100;
+
+/** One call under way. */
+interface Underway {
+  readonly options: ProxyInvokeOptions;
+  readonly request: ProxyRequest;
+  readonly asked: AskedProxy;
+  readonly called: CalledProxy;
+  readonly auditContext: AuditContext;
+  readonly share: Share;
+}
+
+/**
+ * Sends a request to another company, with values in place of expressions, and its answer back.
+ *
+ * Log: "Token used in proxy" for each token and "Proxy invoked" are durable together, before anything is sent. Whatever goes wrong
+ * behind that has "Proxy invocation failed", durable before the refusal.
+ */
+export function createProxyInvoke(options: ProxyInvokeOptions): (request: ProxyRequest) => Promise<StreamAnswer> {
+  const bytes: ByteBudget = createByteBudget({
+    ...{ bytesMax: HELD_BYTES_MAX, ownerBytesMax: HELD_BYTES_MAX / 2 },
+    ...{ waitingMax: 512, ownerWaitingMax: 256, waitMaxMs: 10_000 },
+  });
+  return async (request) => {
+    const { clock } = options;
+    const { method, params, rawQuery, rawHeaders } = request;
+    if (isForDisplay({ headers: fetchHeaders(rawHeaders) })) throw displayRefused();
+    const sent = { method, path: params['*'] ?? '', rawQuery, rawHeaders };
+    const asked = readAskedProxy(sent, options.headerPrefixes);
+    const called = await calledProxy(options, asked, request.principal);
+    const startedMs = clock.monotonicMs();
+    const share = bytes.open(called.tenantId);
+    const auditContext = { ...request.auditContext, actor: called.acting?.actor };
+    const note = (failure?: AppError): void =>
+      options.onCalled({
+        ...{ tenantId: called.tenantId, proxyId: called.proxy?.proxyId, failure },
+        durationMs: clock.monotonicMs() - startedMs,
+      });
+    try {
+      const answer = await forward({ options, request, asked, called, auditContext, share });
+      note();
+      return answer;
+    } catch (error) {
+      note(error instanceof AppError ? error : undefined);
+      throw error;
+    } finally {
+      share();
+    }
+  };
+}
+
+async function forward(underway: Underway): Promise<StreamAnswer> {
+  const { asked, called } = underway;
+  const outgoing = await received(underway);
+  const { query, headers, body } = await resolved(underway, outgoing);
+  try {
+    const url = destinationUrl(called.baseUrl, asked.path, query);
+    const message = await transformed(underway, { query, headers, body: body ?? Buffer.alloc(0) }, outgoing.kind);
+    const answer = await send(underway, url, message ?? { headers, body: body ?? outgoing.streamed });
+    return await answered(underway, answer);
+  } catch (error) {
+    const failure = destinationFailure(error);
+    await logFailure(underway);
+    throw failure;
+  }
+}
+
+/** The body of a request: whole where it is looked into, else as it comes. */
+interface Received {
+  readonly kind: BodyKind;
+  readonly whole: Buffer | undefined;
+  readonly streamed: AsyncIterable<Buffer> | undefined;
+}
+
+async function received({ options, request, asked, called, auditContext, share }: Underway): Promise<Received> {
+  const kind = bodyKindOf(headerValue(asked.headers, 'content-type'), headerValue(asked.headers, 'content-encoding'));
+  if (!hasBody(request.rawHeaders)) return { kind, whole: undefined, streamed: undefined };
+  const isForCode = (called.proxy?.definition.requestTransform ?? null) !== null;
+  if (kind === 'other' && !isForCode) return { kind, whole: undefined, streamed: request.body };
+  const askedMs = options.clock.monotonicMs();
+  const whole = await readWholeBody(request.body, WHOLE_BYTES_MAX, share);
+  if (kind === 'other' && !isText(whole)) throw notText();
+  // A body can take long to come. What was taken from the caller meanwhile it does not have any more.
+  const isLate = options.clock.monotonicMs() - askedMs > RIGHTS_FRESH_MS;
+  if (isLate && (await auditContext.holder?.isStillAllowed?.()) === false) throw gone();
+  return { kind, whole, streamed: undefined };
+}
+
+function resolved({ options, asked, called, auditContext }: Underway, { kind, whole }: Received) {
+  const { tenantId, proxy, acting } = called;
+  return resolveRequest(
+    {
+      ...{ vault: options.vault, principal: acting, tenantId, auditContext },
+      andThen: (tx) =>
+        record(tx, auditContext, {
+          event: PROXY_EVENTS.invoked,
+          entityId: proxy?.proxyId ?? EPHEMERAL,
+          outcome: 'success',
+          entityVersion: proxy?.version,
+        }),
+      write: (work) => options.database.write(tenantId, work),
+    },
+    { query: asked.query, headers: asked.headers, body: whole, bodyKind: kind },
+  );
+}
+
+/** Undefined where the Proxy has no code for requests. */
+async function transformed(
+  { options, request, asked, called, auditContext }: Underway,
+  { query, headers, body }: Transformed & { readonly query: string },
+  kind: BodyKind,
+): Promise<Transformed | undefined> {
+  const { proxy } = called;
+  const code = proxy?.definition.requestTransform ?? null;
+  if (!proxy || code === null) return undefined;
+  const args = {
+    body: bodyForCode(body, kind === 'json'),
+    headers: headersForCode(headers),
+    method: asked.method,
+    path: asked.path,
+    query: query === '' ? '' : `?${query}`,
+  };
+  const { signal } = request;
+  return transform(options, { proxy, which: 'request', code, auditContext, signal }, args, { headers, body });
+}
+
+function send(
+  { options, request, asked, called }: Underway,
+  url: string,
+  { headers, body }: { readonly headers: HeaderPairs; readonly body: Buffer | AsyncIterable<Buffer> | undefined },
+): Promise<OutboundAnswer> {
+  const length = Number(headerValue(asked.headers, 'content-length') ?? Number.NaN);
+  const isWhole = body === undefined || Buffer.isBuffer(body);
+  const isSent = body !== undefined && (!Buffer.isBuffer(body) || body.length > 0);
+  return options.outbound.send({
+    tenantId: called.tenantId,
+    method: asked.method,
+    url,
+    headers: [...headers, [`${request.prefix}-TRACE-ID`, request.auditContext.traceId ?? '']],
+    connectionHeaders: asked.connectionHeaders,
+    ...(isSent && { body }),
+    ...(!isWhole && Number.isInteger(length) && { bodyBytes: length }),
+    signal: request.signal,
+  });
+}
+
+async function answered(underway: Underway, answer: OutboundAnswer): Promise<StreamAnswer> {
+  const { options, request, asked, called, auditContext, share } = underway;
+  const head = { prefix: request.prefix, prefixes: options.headerPrefixes };
+  const { proxy } = called;
+  const code = proxy?.definition.responseTransform ?? null;
+  const isSuccess = answer.status >= 200 && answer.status < 300;
+  if (!proxy || code === null || !isSuccess) {
+    const streamed = streamedAnswer(answer, head, asked.method);
+    return streamed.body ? { ...streamed, body: watched(underway, streamed.body) } : streamed;
+  }
+  const body = await readPlainBody(answer, asked.method, share, WHOLE_BYTES_MAX);
+  const headers = answer.headers.filter(([name]) => !/^content-(encoding|length)$/i.test(name));
+  const isJson = bodyKindOf(headerValue(headers, 'content-type'), undefined) === 'json';
+  const args = { body: bodyForCode(body, isJson), headers: headersForCode(headers) };
+  const by = { proxy, which: 'response', code, auditContext, signal: request.signal } as const;
+  const made = await transform(options, by, args, { headers, body });
+  const { status } = answer;
+  return {
+    status,
+    headers: headOf({ ...head, status, headers: made.headers, isMade: true }),
+    ...(asked.method !== 'HEAD' && status !== 204 && { body: once(made.body) }),
+  };
+}
+
+async function* once(body: Buffer): AsyncGenerator<Buffer> {
+  if (body.length > 0) yield body;
+}
+
+/** What fails before its first piece is still answered, so the log has it first. */
+async function* watched(underway: Underway, body: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+  let hasBegun = false;
+  try {
+    for await (const piece of body) {
+      hasBegun = true;
+      yield piece;
+    }
+  } catch (error) {
+    if (!hasBegun) await logFailure(underway);
+    throw destinationFailure(error);
+  }
+}
+
+function logFailure({ options, called, auditContext }: Underway): Promise<void> {
+  const { tenantId, proxy } = called;
+  return options.database.write(tenantId, (tx) =>
+    record(
+      tx,
+      { ...auditContext, atMs: options.clock.nowMs() },
+      {
+        event: PROXY_EVENTS.failed,
+        entityId: proxy?.proxyId ?? EPHEMERAL,
+        outcome: 'failure',
+        entityVersion: proxy?.version,
+      },
+    ),
+  );
+}
+
+function notText(): AppError {
+  return new AppError('unsupported_media_type', 'A Proxy with code for requests takes text in UTF-8, not compressed.');
+}
+
+function gone(): AppError {
+  return new AppError('invalid_api_key', 'The API key is not valid. Check it, or ask for a new one.');
+}

@@ -1,0 +1,38 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import type { TextPiece } from './text-pieces.js';
+import { joinPieces, piecesOfForm, piecesOfQuery, piecesOfText } from './text-pieces.js';
+
+const VALUE = 'a&b=c d"';
+
+/** With the same value in place of each expression; throws where one is not what is expected. */
+function filled(pieces: readonly TextPiece[], expected: readonly string[]): string {
+  const found = pieces.filter(({ isExpression }) => isExpression).map(({ text }) => text);
+  assert.deepEqual(found, expected);
+  return joinPieces(
+    pieces,
+    found.map(() => VALUE),
+  );
+}
+
+describe('expressions in text', () => {
+  it('of a body are replaced in place', () => {
+    assert.equal(
+      filled(piecesOfText('x {{ a }} y {{b | f: "}}" }}'), ['{{ a }}', '{{b | f: "}}" }}']),
+      `x ${VALUE} y ${VALUE}`,
+    );
+    assert.equal(filled(piecesOfText('nothing'), []), 'nothing');
+    assert.equal(filled(piecesOfText('{% if 1 %}{{ a }}{% endif %}'), ['{% if 1 %}{{ a }}{% endif %}']), VALUE);
+  });
+
+  it('of a form are replaced as they were written: plain ones in place, encoded ones encoded', () => {
+    assert.equal(filled(piecesOfForm('n={{ a }}&m=1'), ['{{ a }}']), `n=${VALUE}&m=1`);
+    assert.equal(filled(piecesOfForm('n=%7B%7B+a+%7d%7D&m=%20'), ['{{ a }}']), 'n=a%26b%3Dc%20d%22&m=%20');
+  });
+
+  it('of a query are always encoded, so that a value is never another parameter', () => {
+    assert.equal(filled(piecesOfQuery('n={{a}}&m=1'), ['{{a}}']), 'n=a%26b%3Dc%20d%22&m=1');
+    assert.equal(filled(piecesOfQuery('n=%7B%7Ba%7D%7D'), ['{{a}}']), 'n=a%26b%3Dc%20d%22');
+    assert.equal(filled(piecesOfQuery('n=%7B%7Ba&m=%ZZ'), []), 'n=%7B%7Ba&m=%ZZ');
+  });
+});

@@ -1,0 +1,77 @@
+import { outputsIn } from '../../../expressions/token-template.js';
+
+/** A piece of text: an expression, decoded, or what stands around it. */
+export interface TextPiece {
+  readonly text: string;
+  readonly isExpression: boolean;
+  /** What comes in its place has to be encoded as it was, or it would end the value it stands in. */
+  readonly isEncoded: boolean;
+}
+
+/** As clients write `{{ … }}` into a URL or a form. */
+const ENCODED = /%7b%7b.*?%7d%7d/gis;
+
+/** Text with its expressions. One with tags is an expression as a whole. */
+export function piecesOfText(text: string): TextPiece[] {
+  const outputs = outputsIn(text);
+  if (outputs === undefined) return [{ text, isExpression: true, isEncoded: false }];
+  return split(text, outputs, (found) => ({ text: found, isExpression: true, isEncoded: false }));
+}
+
+/** The same of a form: expressions may be encoded there, and then their values are too. Plain ones are replaced as in any text. */
+export function piecesOfForm(form: string): TextPiece[] {
+  return piecesOfText(form).flatMap((piece) => (piece.isExpression ? [piece] : encodedIn(piece.text)));
+}
+
+/** The same of a query, where every value is encoded. */
+export function piecesOfQuery(query: string): TextPiece[] {
+  return piecesOfForm(query).map((piece) =>
+    piece.isExpression && !piece.isEncoded ? { ...piece, text: decoded(piece.text), isEncoded: true } : piece,
+  );
+}
+
+/** Puts values in the place of expressions, in their order. */
+export function joinPieces(pieces: readonly TextPiece[], values: readonly string[]): string {
+  let at = 0;
+  return pieces
+    .map(({ text, isExpression, isEncoded }) => {
+      if (!isExpression) return text;
+      const value = values[at] ?? '';
+      at += 1;
+      return isEncoded ? encodeURIComponent(value) : value;
+    })
+    .join('');
+}
+
+function encodedIn(text: string): TextPiece[] {
+  const outputs = [...text.matchAll(ENCODED)].map((found) => ({
+    from: found.index,
+    to: found.index + found[0].length,
+  }));
+  return split(text, outputs, (found) => ({ text: decoded(found), isExpression: true, isEncoded: true }));
+}
+
+function split(
+  text: string,
+  outputs: readonly { readonly from: number; readonly to: number }[],
+  pieceOf: (found: string) => TextPiece,
+): TextPiece[] {
+  const pieces: TextPiece[] = [];
+  let from = 0;
+  for (const output of outputs) {
+    pieces.push({ text: text.slice(from, output.from), isExpression: false, isEncoded: false });
+    pieces.push(pieceOf(text.slice(output.from, output.to)));
+    from = output.to;
+  }
+  pieces.push({ text: text.slice(from), isExpression: false, isEncoded: false });
+  return pieces.filter((piece) => piece.isExpression || piece.text !== '');
+}
+
+/** In queries and forms a plus is a space. What cannot be decoded stays for the expression language to refuse. */
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text.replaceAll('+', ' '));
+  } catch {
+    return text;
+  }
+}
