@@ -8,6 +8,7 @@ import { measureLogs } from './parts/logs.js';
 import { measureMemory } from './parts/memory.js';
 import { measureNeighbours } from './parts/neighbours.js';
 import { measureOverload } from './parts/overload.js';
+import { measureProxies } from './parts/proxies.js';
 import { measureReactors } from './parts/reactors.js';
 import { measureRedis } from './parts/redis.js';
 import { measureServer } from './parts/server.js';
@@ -34,6 +35,7 @@ export const PARTS: Readonly<Record<string, (bench: Bench) => Promise<Findings>>
   overload: measureOverload,
   neighbours: measureNeighbours,
   reactors: measureReactors,
+  proxies: measureProxies,
   memory: measureMemory,
   capacity: measureCapacity,
   builds: measureBuilds,
