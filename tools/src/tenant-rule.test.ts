@@ -20,7 +20,7 @@ const EXCEPTIONS: Readonly<Record<string, string>> = {
   list_tenants_with_due_keys: DUE,
   list_tenants_with_due_applications: DUE,
   list_tenants_with_due_sessions: DUE,
-  list_tenants_with_old_figures: DUE,
+  oldName: DUE,
   list_tenants_with_due_requests: DUE,
   list_tenants_with_old_requests: DUE,
   'find_tenants_by_${column}': DUE,

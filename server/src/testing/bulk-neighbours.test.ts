@@ -152,9 +152,9 @@ const CASES: Readonly<Record<string, Case>> = {
     },
   },
   ADD_REACTOR_FIGURES: {
-    kinds: { tenantId: 'uuid', reactorId: 'uuid', day: 'number', figure: 'text', count: 'number' },
+    kinds: { tenantId: 'uuid', definitionId: 'uuid', day: 'number', figure: 'text', count: 'number' },
     run(tx, odd) {
-      const growth = { tenantId: tx.tenantId, reactorId: newId(), day: 1, figure: 'calls', count: 1 };
+      const growth = { tenantId: tx.tenantId, definitionId: newId(), day: 1, figure: 'calls', count: 1 };
       return addReactorFigures(tx, [{ ...growth, ...odd }]);
     },
   },
