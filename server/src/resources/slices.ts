@@ -3,6 +3,7 @@ export { applicationTemplates } from './application-templates/index.js';
 export { applications } from './applications/index.js';
 export { logs } from './logs/index.js';
 export { permissions } from './permissions/index.js';
+export { proxies } from './proxies/index.js';
 export { reactors } from './reactors/index.js';
 export { reports } from './reports/index.js';
 export { sessions } from './sessions/index.js';
