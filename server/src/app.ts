@@ -31,6 +31,8 @@ import { createRateCounting } from './rate-counting.js';
 import { addGauges, adviceOn, readinessObserver, requestTelemetry } from './request-telemetry.js';
 import type { KeyUses } from './resources/applications/index.js';
 import { createKeyUses, writeKeyUses } from './resources/applications/index.js';
+import type { ProxyFigures } from './resources/proxies/index.js';
+import { createProxyFigures, writeProxyFigures } from './resources/proxies/index.js';
 import type { ReactorFigures, ReactorQueue } from './resources/reactors/index.js';
 import { createReactorFigures, startRequests, writeReactorFigures } from './resources/reactors/index.js';
 import { createTenants, tokenSettings } from './resources/tenants/index.js';
@@ -84,6 +86,7 @@ interface TenantApiParts extends Shared {
   readonly principals: KnownPrincipals;
   readonly tenantCode: TenantCode;
   readonly reactorFigures: ReactorFigures;
+  readonly proxyFigures: ProxyFigures;
   readonly outbound: Outbound;
   /** Known once the server is built; undefined where limits are off. */
   readonly rateCounter: () => RateCounter | undefined;
@@ -99,9 +102,9 @@ export function createApp(options: AppOptions): App {
   const principals = createKnownPrincipals(accessParts(shared));
   const outbound = openOutbound(shared);
   const tenantCode = createTenantCode({ ...options, outbound, principals });
-  const { keyUses, reactorFigures } = createWrittenBehind(shared);
+  const { keyUses, ...figures } = createWrittenBehind(shared);
   const rateCounter = (): RateCounter | undefined => rateCounting.counter;
-  const parts = { ...shared, principals, tenantCode, reactorFigures, outbound, rateCounter };
+  const parts = { ...shared, ...figures, principals, tenantCode, outbound, rateCounter };
   const { vault, routes, queue } = createTenantApi(parts, () => jobs.wake('purge'));
   tenantCode.connect(routes);
   const readiness = createReadiness({ ping: () => ping(database), onChange: readinessObserver(log) });
@@ -142,7 +145,7 @@ export function createApp(options: AppOptions): App {
       await server.close();
       await Promise.all([queue.close(), tenantCode.sandbox.close(), outbound.close()]);
       rateCounting.close();
-      await Promise.all([keyUses.close(), reactorFigures.close()]);
+      await Promise.all([keyUses.close(), figures.reactorFigures.close(), figures.proxyFigures.close()]);
       await jobs.close();
       await caches.close();
     },
@@ -153,6 +156,7 @@ export function createApp(options: AppOptions): App {
 function createWrittenBehind({ clock, core: { database }, log }: Shared): {
   readonly keyUses: KeyUses;
   readonly reactorFigures: ReactorFigures;
+  readonly proxyFigures: ProxyFigures;
 } {
   const onFault = (what: string) => (error: unknown) =>
     log.main.warn({ err: error }, `${what} not written, will try again`);
@@ -167,6 +171,11 @@ function createWrittenBehind({ clock, core: { database }, log }: Shared): {
       write: (growth) => writeReactorFigures(database, growth),
       onFault: onFault('figures of Reactors were'),
     }),
+    proxyFigures: createProxyFigures({
+      clock,
+      write: (growth) => writeProxyFigures(database, growth),
+      onFault: onFault('figures of Proxies were'),
+    }),
   };
 }
 
@@ -175,11 +184,12 @@ function createTenantApi(
   parts: TenantApiParts,
   wakePurge: () => void,
 ): { readonly vault: Vault; readonly routes: AnyRoute[]; readonly queue: ReactorQueue } {
-  const { config, clock, core, caches, security, largeWork, principals, tenantCode, reactorFigures } = parts;
+  const { config, clock, core, caches, security, largeWork, principals, tenantCode, reactorFigures, proxyFigures } =
+    parts;
   const { database, keyStore } = core;
   const { keyring, systemKeys } = keyStore;
   const { tokensPerRequestMax, includedMonthlyActiveTokens } = config;
-  const forgetAccess = caches.credentials.forgetTenant;
+  const { forgetAccess } = caches;
   const tenants = createTenants({
     database,
     keyStore,
@@ -206,6 +216,9 @@ function createTenantApi(
     onSecurity: security.onSecurity,
     onIntegrityFault: security.onRightsAltered,
     onReactorAltered: security.onReactorAltered,
+    onProxyAltered: security.onProxyAltered,
+    proxyMemory: caches.proxies,
+    proxyFigures,
     database,
     clock,
     keyring,
@@ -215,8 +228,6 @@ function createTenantApi(
     outbound: parts.outbound,
     rateCounter: parts.rateCounter,
     proxyBodyBytesMax: config.proxyBodyBytesMax,
-    findProxy: async () => undefined,
-    onCalled: () => {},
     reactorFigures,
     largeWork,
     queue: { nowMs: () => queue.nowMs(), wake: () => queue.wake(), end: (requestId) => queue.end(requestId) },

@@ -3,6 +3,8 @@ import type { Credential } from './access/credential.js';
 import type { Config } from './config.js';
 import type { Core } from './core.js';
 import { listenTarget } from './core.js';
+import type { CurrentProxy } from './resources/proxies/index.js';
+import { PROXY_CACHE } from './resources/proxies/index.js';
 import type { TenantBody } from './resources/tenants/index.js';
 import { TENANT_CACHE } from './resources/tenants/index.js';
 import { CACHES } from './resources.js';
@@ -21,11 +23,16 @@ export interface CachesOptions {
 export interface Caches {
   readonly credentials: Memory<Credential>;
   readonly tenants: Memory<TenantBody>;
+  readonly proxies: Memory<CurrentProxy>;
+  /** Drops what is remembered of a tenant's rights and of what acts with them. */
+  readonly forgetAccess: (tenantId: string) => void;
   readonly isHearing: () => boolean;
   close(): Promise<void>;
 }
 
 const REMEMBERED_MAX = 10_000;
+/** Of Proxies, whose code and settings may have a megabyte each. */
+const REMEMBERED_BYTES_MAX = 67_108_864;
 const DEAF_WARNING =
   'notices of changes do not arrive, so nothing is remembered and every request asks the database; behind a proxy that pools connections set STRONGROOM_DATABASE_LISTEN_URL to the server itself, and where it is set check its host, login and password';
 
@@ -47,10 +54,21 @@ export function createCaches({ config, core, log }: CachesOptions): Caches {
   });
   const { isHearing } = changes;
   keyring.rememberOnlyWhile(isHearing);
-  const memories = createMemories(CACHES, { entriesMax: REMEMBERED_MAX, isTrusted: isHearing });
+  const memories = createMemories(CACHES, {
+    entriesMax: REMEMBERED_MAX,
+    bytesMax: REMEMBERED_BYTES_MAX,
+    isTrusted: isHearing,
+  });
+  const credentials = memories.of(CREDENTIAL_CACHE);
+  const proxies = memories.of(PROXY_CACHE);
   return {
-    credentials: memories.of(CREDENTIAL_CACHE),
+    credentials,
     tenants: memories.of(TENANT_CACHE),
+    proxies,
+    forgetAccess(tenantId) {
+      credentials.forgetTenant(tenantId);
+      proxies.forgetTenant(tenantId);
+    },
     isHearing,
     close: () => changes.close(),
   };

@@ -2,6 +2,7 @@ import type { AuditContext } from './audit/entry.js';
 import type { DroppedMonth } from './audit/partitions.js';
 import type { OutboundOptions } from './outbound/outbound.js';
 import type { AccessHooks } from './resources/applications/index.js';
+import type { ProxyStoreOptions } from './resources/proxies/index.js';
 import type { StoreOptions } from './resources/reactors/index.js';
 import type { ProcessLog } from './telemetry/process-log.js';
 import type { VaultOptions } from './vault/index.js';
@@ -11,6 +12,7 @@ export interface SecurityLog extends Pick<AccessHooks, 'onSecurity'> {
   readonly onRightsAltered: AccessHooks['onIntegrityFault'];
   readonly onTokenAltered: VaultOptions['onIntegrityFault'];
   readonly onReactorAltered: StoreOptions['onReactorAltered'];
+  readonly onProxyAltered: ProxyStoreOptions['onProxyAltered'];
   readonly onTenantDeleted: (tenantId: string, auditContext: AuditContext) => void;
   readonly onLogsDropped: (dropped: DroppedMonth) => void;
   readonly onOutboundRefused: OutboundOptions['onRefused'];
@@ -23,6 +25,7 @@ export function createSecurityLog({ security }: Pick<ProcessLog, 'security'>): S
     onRightsAltered: (story) => security.error({ event: 'integrity_fault', ...story }, 'stored rights were altered'),
     onTokenAltered: (story) => security.error({ event: 'integrity_fault', ...story }, 'a stored token was altered'),
     onReactorAltered: (story) => security.error({ event: 'integrity_fault', ...story }, 'a stored Reactor was altered'),
+    onProxyAltered: (story) => security.error({ event: 'integrity_fault', ...story }, 'a stored Proxy was altered'),
     onTenantDeleted: (tenantId, auditContext) =>
       security.warn({ event: 'tenant_deleted', tenantId, ...byWhom(auditContext) }, 'tenant deleted'),
     onLogsDropped: (dropped) =>

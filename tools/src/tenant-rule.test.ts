@@ -16,11 +16,12 @@ const BUILT = 'put together from parts; the isolation walk takes its condition a
 const EXCEPTIONS: Readonly<Record<string, string>> = {
   find_credential_by_hash: BY_CREDENTIAL,
   find_session_by_hash: BY_CREDENTIAL,
+  find_proxy_by_key: BY_CREDENTIAL,
   list_tenants_with_due_answers: DUE,
   list_tenants_with_due_keys: DUE,
   list_tenants_with_due_applications: DUE,
   list_tenants_with_due_sessions: DUE,
-  list_tenants_with_old_figures: DUE,
+  oldName: DUE,
   list_tenants_with_due_requests: DUE,
   list_tenants_with_old_requests: DUE,
   'find_tenants_by_${column}': DUE,

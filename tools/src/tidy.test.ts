@@ -48,11 +48,15 @@ const LIST_OF_SLICES = 'resources.ts';
 /** Slices that may use another slice, through its index. */
 const SLICE_PAIRS: readonly string[] = [
   'application-templates -> applications',
+  'definitions -> applications',
   'reactors -> applications',
   'reactors -> tokens',
   'sessions -> applications',
   'tenants -> users',
 ];
+
+/** What several slices share, which is no slice: those may use any of its files. */
+const SHARED_FOLDERS: Readonly<Record<string, readonly string[]>> = { definitions: ['reactors', 'proxies'] };
 
 /** The rooms of `http`, from the lowest: each uses itself and those below it. Files beside them put the rooms together. */
 const HTTP_RANK: Readonly<Record<string, number>> = { transport: 0, idempotency: 0, routes: 1, paging: 2, openapi: 2 };
@@ -127,6 +131,7 @@ describe('the house is tidy', () => {
         const [, slice] = target.split('/');
         const [room, own] = path.split('/');
         if (room === 'resources' && own === slice) continue;
+        if (room === 'resources' && SHARED_FOLDERS[slice ?? '']?.includes(own ?? '')) continue;
         const isPairAllowed = room !== 'resources' || path === SLICE_LIST || SLICE_PAIRS.includes(`${own} -> ${slice}`);
         const isEntrance = target.endsWith('/index.ts') || (path === 'config.ts' && target.endsWith('/settings.ts'));
         if (!isEntrance || !isPairAllowed) wrong.push(`${path} -> ${target}`);
@@ -164,6 +169,7 @@ describe('the house is tidy', () => {
     const wrong = product
       .map(({ path }) => path)
       .filter((path) => path.startsWith('resources/') && path.split('/').length === 3)
+      .filter((path) => !Object.hasOwn(SHARED_FOLDERS, path.split('/')[1] ?? ''))
       .filter((path) => !SLICE_FILES.includes(path.split('/')[2] ?? ''));
     assert.deepEqual(wrong, []);
   });
@@ -237,7 +243,8 @@ describe('the house is tidy', () => {
   it('every room opens with a short README', async () => {
     const rooms = (await readdir('server/src', { withFileTypes: true })).filter((entry) => entry.isDirectory());
     const inHttp = Object.keys(HTTP_RANK).map((name) => ({ name: `http/${name}` }));
-    for (const { name } of [...rooms, ...inHttp]) {
+    const shared = Object.keys(SHARED_FOLDERS).map((name) => ({ name: `resources/${name}` }));
+    for (const { name } of [...rooms, ...inHttp, ...shared]) {
       const text = await readFile(join('server/src', name, 'README.md'), 'utf8');
       assert.ok(text.split('\n').length <= README_LINES_MAX, `${name}/README.md is short`);
       assert.match(text, /Owns:/, name);

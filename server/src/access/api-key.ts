@@ -3,25 +3,46 @@ import { crc32 } from 'node:zlib';
 import { Secret } from '../kernel/secret.js';
 import type { ApplicationType } from './permissions.js';
 
-const PREFIX = { public: 'key_pub_', private: 'key_pvt_', management: 'key_mgt_', session: 'key_ses_' } as const;
+const PREFIX = {
+  ...{ public: 'key_pub_', private: 'key_pvt_', management: 'key_mgt_', session: 'key_ses_' },
+  proxy: 'key_prx_',
+} as const;
 const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 const RANDOM_LENGTH = 26;
 const CHECKSUM_LENGTH = 6;
 const KEY_LENGTH = 8 + RANDOM_LENGTH + CHECKSUM_LENGTH;
 const KEY_PATTERN = /^key_(pub|pvt|mgt|ses)_[0-9A-Za-z]{32}$/;
+const PROXY_KEY_PATTERN = /^key_prx_[0-9A-Za-z]{32}$/;
 export const NONCE_LENGTH = 22;
 /** Any credential of ours, a root key or a secret of callbacks, wherever it stands in a text. */
 const SECRET_ANYWHERE = /key_(pub|pvt|mgt|ses|prx)_[0-9A-Za-z]{32}|rk1_[0-9A-Za-z_-]{43}|rcs_[0-9a-z]{40}/;
 
 /** A new key: 26 random characters (154 bits) and a checksum, so that a typo is refused without a look-up. */
 export function generateApiKey(type: ApplicationType | 'session'): Secret<string> {
-  const body = PREFIX[type] + randomBase62(RANDOM_LENGTH);
+  return generateKey(PREFIX[type]);
+}
+
+/** Names a Proxy. It is an address: it opens nothing as an API key. */
+export function generateProxyKey(): Secret<string> {
+  return generateKey(PREFIX.proxy);
+}
+
+function generateKey(prefix: string): Secret<string> {
+  const body = prefix + randomBase62(RANDOM_LENGTH);
   return new Secret(body + checksumOf(body));
 }
 
 /** Shape and checksum. Says nothing about whether the key exists. */
 export function isWellFormedApiKey(text: string): boolean {
-  if (text.length !== KEY_LENGTH || !KEY_PATTERN.test(text)) return false;
+  return isWellFormedKey(text, KEY_PATTERN);
+}
+
+export function isWellFormedProxyKey(text: string): boolean {
+  return isWellFormedKey(text, PROXY_KEY_PATTERN);
+}
+
+function isWellFormedKey(text: string, pattern: RegExp): boolean {
+  if (text.length !== KEY_LENGTH || !pattern.test(text)) return false;
   const split = KEY_LENGTH - CHECKSUM_LENGTH;
   return checksumOf(text.slice(0, split)) === text.slice(split);
 }

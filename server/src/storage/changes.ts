@@ -10,9 +10,12 @@ import { statement } from './statement.js';
 
 /** What one process tells the others so that they drop what they remember. */
 export interface ChangeNotice {
-  readonly kind: 'tenant' | 'access';
+  readonly kind: (typeof CHANGE_KINDS)[number];
   readonly tenantId: string;
 }
+
+/** A process of a release that does not know a kind yet takes it for a gap, and forgets everything. */
+const CHANGE_KINDS = ['tenant', 'access', 'proxy'] as const;
 
 export interface ChangeListener {
   /** False while notices may be missed: caches must then not be trusted. */
@@ -193,7 +196,10 @@ class Listener implements ChangeListener {
       if (word !== by.echo) return;
       if (by.isAsking) void this.#options.sendEcho(word).catch(() => {});
       else by.onEcho();
-    } else if ((kind === 'tenant' || kind === 'access') && word) this.#options.onChange({ kind, tenantId: word });
+      return;
+    }
+    const known = CHANGE_KINDS.find((each) => each === kind);
+    if (known && word) this.#options.onChange({ kind: known, tenantId: word });
     else this.#options.onGap();
   }
 

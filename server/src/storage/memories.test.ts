@@ -11,7 +11,7 @@ interface Row {
 const tenantOf = ({ tenantId }: Row) => tenantId;
 const ROWS: CacheRecord<Row> = { name: 'rows', emptiedBy: ['tenant', 'access'], tenantOf };
 const RIGHTS: CacheRecord<Row> = { name: 'rights', emptiedBy: ['access'], tenantOf };
-const OPTIONS = { entriesMax: 10, isTrusted: () => true };
+const OPTIONS = { entriesMax: 10, bytesMax: 1_000, isTrusted: () => true };
 /** Whether the row is still remembered: a loader that finds nothing tells. */
 const isKept = async (memory: Memory<Row>, key: string) =>
   (await memory.find(key, async () => undefined)) !== undefined;

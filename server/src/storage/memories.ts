@@ -7,6 +7,8 @@ export interface CacheRecord<V> {
   readonly name: string;
   readonly emptiedBy: readonly ChangeNotice['kind'][];
   readonly tenantOf: (value: V) => string;
+  /** Where values may be large: what one takes. */
+  readonly bytesOf?: (value: V) => number;
 }
 
 export interface Memories {
@@ -19,6 +21,8 @@ export interface Memories {
 
 export interface MemoriesOptions {
   readonly entriesMax: number;
+  /** Of each memory whose record says what a value takes. */
+  readonly bytesMax: number;
   /** False while changes made by another process might not be heard; then nothing is remembered. */
   readonly isTrusted: () => boolean;
 }
@@ -26,7 +30,10 @@ export interface MemoriesOptions {
 /** One memory for each record, emptied as the record says. */
 export function createMemories(records: readonly CacheRecord<never>[], options: MemoriesOptions): Memories {
   const memories = new Map(
-    records.map((record) => [record, createMemory<never>({ ...options, tenantOf: record.tenantOf })]),
+    records.map((record) => [
+      record,
+      createMemory<never>({ ...options, tenantOf: record.tenantOf, bytesOf: record.bytesOf }),
+    ]),
   );
   return {
     of<V>(record: CacheRecord<V>) {

@@ -9,10 +9,11 @@ interface Row {
 }
 
 /** A memory over rows that the test answers for by hand. */
-function createFixture(options: { entriesMax?: number } = {}) {
+function createFixture(options: { entriesMax?: number; bytesMax?: number } = {}) {
   let isTrusted = true;
   const memory = createMemory<Row>({
     entriesMax: options.entriesMax ?? 10,
+    ...(options.bytesMax !== undefined && { bytesMax: options.bytesMax, bytesOf: ({ version }) => version }),
     tenantOf: ({ tenantId }) => tenantId,
     isTrusted: () => isTrusted,
   });
@@ -196,4 +197,30 @@ test('in any order of look-ups, changes and losses nobody is told a state older 
     }),
     { numRuns: 500 },
   );
+});
+
+test('values that differ in size are bounded by what they take together: the least recently used go, and their room comes back', async () => {
+  const { memory, remember, find, loads } = createFixture({ bytesMax: 10 });
+  for (const [key, bytes] of [
+    ['a', 3],
+    ['b', 3],
+    ['c', 3],
+  ] as const)
+    await remember(key, row(key, bytes));
+  assert.equal(memory.size(), 3);
+  await find('a');
+  await remember('d', row('d', 4));
+  assert.equal(memory.size(), 3);
+  assert.deepEqual([await find('a'), await find('d')], [row('a', 3), row('d', 4)]);
+  assert.equal(loads.length, 0);
+  await remember('huge', row('huge', 11));
+  assert.equal(memory.size(), 0);
+  await remember('e', row('e', 10));
+  memory.forgetTenant('e');
+  await remember('f', row('f', 10));
+  assert.deepEqual(await find('f'), row('f', 10));
+  memory.forgetAll();
+  await remember('g', row('g', 10));
+  assert.deepEqual(await find('g'), row('g', 10));
+  assert.equal(loads.length, 0);
 });

@@ -8,6 +8,9 @@ export interface Memory<V> {
 
 export interface MemoryOptions<V> {
   readonly entriesMax: number;
+  /** Where values differ much in size: what one takes, and how much all of them may. */
+  readonly bytesOf?: ((value: V) => number) | undefined;
+  readonly bytesMax?: number;
   readonly tenantOf: (value: V) => string;
   /** False while changes made by another process might not be heard: then nothing is remembered. */
   readonly isTrusted: () => boolean;
@@ -19,25 +22,15 @@ export interface MemoryOptions<V> {
  * remembered: it may have read the old state.
  */
 export function createMemory<V>(options: MemoryOptions<V>): Memory<V> {
-  const entries = new Map<string, V>();
+  const entries = new Entries(options);
   const loading = new Map<string, Promise<V | undefined>>();
   let epoch = 0;
 
   async function loadOnce(key: string, load: () => Promise<V | undefined>): Promise<V | undefined> {
     const startedIn = epoch;
     const found = await load();
-    if (found !== undefined && startedIn === epoch && options.isTrusted()) {
-      entries.set(key, found);
-      if (entries.size > options.entriesMax) dropOldest();
-    }
+    if (found !== undefined && startedIn === epoch && options.isTrusted()) entries.add(key, found);
     return found;
-  }
-
-  function dropOldest(): void {
-    for (const oldest of entries.keys()) {
-      entries.delete(oldest);
-      return;
-    }
   }
 
   function begin(): void {
@@ -50,11 +43,7 @@ export function createMemory<V>(options: MemoryOptions<V>): Memory<V> {
     find(key, load) {
       const known = entries.get(key);
       if (known !== undefined && options.isTrusted()) {
-        // Moving an entry to the recent end takes time, so it is done only once the table could overflow.
-        if (entries.size * 2 > options.entriesMax) {
-          entries.delete(key);
-          entries.set(key, known);
-        }
+        entries.use(key, known);
         return known;
       }
       const underWay = loading.get(key);
@@ -67,12 +56,63 @@ export function createMemory<V>(options: MemoryOptions<V>): Memory<V> {
     },
     forgetTenant(tenantId) {
       begin();
-      for (const [key, value] of entries) if (options.tenantOf(value) === tenantId) entries.delete(key);
+      entries.dropAll((value) => options.tenantOf(value) === tenantId);
     },
     forgetAll() {
       begin();
-      entries.clear();
+      entries.dropAll(() => true);
     },
-    size: () => entries.size,
+    size: () => entries.size(),
   };
+}
+
+/** As many as there is room for; the least recently used goes first. */
+class Entries<V> {
+  readonly #values = new Map<string, V>();
+  readonly #entriesMax: number;
+  readonly #bytesMax: number;
+  readonly #bytesOf: (value: V) => number;
+  #bytes = 0;
+
+  constructor({ entriesMax, bytesMax, bytesOf }: Pick<MemoryOptions<V>, 'entriesMax' | 'bytesMax' | 'bytesOf'>) {
+    this.#entriesMax = entriesMax;
+    this.#bytesMax = bytesMax ?? Number.POSITIVE_INFINITY;
+    this.#bytesOf = bytesOf ?? (() => 0);
+  }
+
+  size(): number {
+    return this.#values.size;
+  }
+
+  get(key: string): V | undefined {
+    return this.#values.get(key);
+  }
+
+  add(key: string, value: V): void {
+    this.#drop(key);
+    this.#values.set(key, value);
+    this.#bytes += this.#bytesOf(value);
+    for (const oldest of this.#values.keys()) {
+      if (this.#values.size <= this.#entriesMax && this.#bytes <= this.#bytesMax) return;
+      this.#drop(oldest);
+    }
+  }
+
+  /** Moving an entry to the recent end takes time, so it is done only once the table could overflow. */
+  use(key: string, value: V): void {
+    if (this.#values.size * 2 <= this.#entriesMax && this.#bytes * 2 <= this.#bytesMax) return;
+    this.#values.delete(key);
+    this.#values.set(key, value);
+  }
+
+  dropAll(isMeant: (value: V) => boolean): void {
+    for (const [key, value] of this.#values) if (isMeant(value)) this.#drop(key);
+  }
+
+  #drop(key: string): void {
+    const value = this.#values.get(key);
+    if (value === undefined) return;
+    this.#values.delete(key);
+    this.#bytes -= this.#bytesOf(value);
+  }
 }

@@ -7,7 +7,9 @@ import { record } from '../audit/record.js';
 import { emptyAnswersShowing, FIND_KEPT_ANSWERS } from '../kept-answers/queries.js';
 import { newId } from '../kernel/ids.js';
 import { touchApiKeys } from '../resources/applications/keys/queries.js';
-import { addReactorFigures } from '../resources/reactors/figures/queries.js';
+import type { FigureQueries } from '../resources/definitions/figures/queries.js';
+import { PROXY_FIGURES } from '../resources/proxies/figures/queries.js';
+import { REACTOR_FIGURES } from '../resources/reactors/figures/queries.js';
 import { createGather } from '../storage/bulk.js';
 import type { TenantTx } from '../storage/scope.js';
 import { setModified } from '../vault/carry/queries.js';
@@ -151,13 +153,8 @@ const CASES: Readonly<Record<string, Case>> = {
       return touchApiKeys(tx, [{ ...use, ...odd }]);
     },
   },
-  ADD_REACTOR_FIGURES: {
-    kinds: { tenantId: 'uuid', reactorId: 'uuid', day: 'number', figure: 'text', count: 'number' },
-    run(tx, odd) {
-      const growth = { tenantId: tx.tenantId, reactorId: newId(), day: 1, figure: 'calls', count: 1 };
-      return addReactorFigures(tx, [{ ...growth, ...odd }]);
-    },
-  },
+  ADD_REACTOR_FIGURES: figureCase(REACTOR_FIGURES),
+  ADD_PROXY_FIGURES: figureCase(PROXY_FIGURES),
   ADD_TO_GROUPS: {
     kinds: { groupId: 'uuid', type: 'text', containers: 'text', difference: 'number' },
     run: (tx, odd) =>
@@ -185,6 +182,17 @@ const CASES: Readonly<Record<string, Case>> = {
   INSERT_LOGS: logCase({}),
   INSERT_VERSIONED_LOGS: logCase({ entityVersion: 1 }),
 };
+
+/** The counters of a kind. */
+function figureCase({ add }: FigureQueries): Case {
+  return {
+    kinds: { tenantId: 'uuid', definitionId: 'uuid', day: 'number', figure: 'text', count: 'number' },
+    run(tx, odd) {
+      const growth = { tenantId: tx.tenantId, definitionId: newId(), day: 1, figure: 'calls', count: 1 };
+      return add(tx, [{ ...growth, ...odd }]);
+    },
+  };
+}
 
 /** An entry of the log, as it is or with more. */
 function logCase(more: object): Case {

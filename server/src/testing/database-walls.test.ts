@@ -127,9 +127,11 @@ describe('what the database itself refuses', () => {
     assert.deepEqual(rights.idempotency_keys, ['tenant_id', 'expires_at']);
     assert.deepEqual(rights.reactor_requests, ['tenant_id', 'state', 'due_at', 'expires_at']);
     assert.deepEqual(rights.reactor_figures, ['tenant_id', 'day']);
+    assert.deepEqual(rights.proxy_figures, ['tenant_id', 'day']);
+    assert.deepEqual(rights.proxies, ['tenant_id', 'id', 'key_hash']);
     const installation = ['root_key_check', 'schema_migrations', 'system_keys', 'users'];
-    const identities = ['api_keys', 'applications', 'sessions', 'tenants'];
-    const ofDue = ['tokens', 'idempotency_keys', 'reactor_requests', 'reactor_figures'];
+    const identities = ['api_keys', 'applications', 'proxies', 'sessions', 'tenants'];
+    const ofDue = ['tokens', 'idempotency_keys', 'reactor_requests', 'reactor_figures', 'proxy_figures'];
     const readable = [...installation, ...identities, ...ofDue];
     assert.deepEqual(Object.keys(rights).sort(), [...readable].sort());
     for (const { name } of tables.filter((table) => table.has_tenant && !readable.includes(table.name))) {
@@ -138,6 +140,7 @@ describe('what the database itself refuses', () => {
     for (const sql of [
       ...['SELECT id FROM tokens', 'SELECT sealed FROM tokens', 'SELECT sealed FROM idempotency_keys'],
       ...['SELECT id FROM reactor_requests', 'SELECT sealed FROM reactor_requests'],
+      ...['SELECT name FROM proxies', 'SELECT sealed FROM proxies', 'SELECT sealed FROM proxy_versions'],
     ]) {
       await assert.rejects(as('strongroom_system', pair.a.id, sql), { code: '42501' }, sql);
     }

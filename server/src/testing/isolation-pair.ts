@@ -175,10 +175,11 @@ export async function unknownNames(app: TestApp): Promise<Names> {
   };
 }
 
-/** When a key was last used and what a Reactor did today is written behind the requests, at a moment of its own. */
+/** When a key was last used and what a Reactor or Proxy did today is written behind the requests, at a moment of its own. */
 const ROWS_OF: Readonly<Record<string, string>> = {
   api_keys: `(SELECT tenant_id, application_id, id, hash, mac, expires_at, created_by, created_at FROM api_keys)`,
   reactor_figures: '(SELECT * FROM reactor_figures WHERE day < CURRENT_DATE - 3)',
+  proxy_figures: '(SELECT * FROM proxy_figures WHERE day < CURRENT_DATE - 3)',
 };
 
 /** Everything stored of a tenant, in every table that could hold it: a line a table. */

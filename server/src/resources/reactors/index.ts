@@ -12,8 +12,8 @@ import { createReactors } from './service.js';
 import { REACTOR_TABLES } from './tables.js';
 
 export type { StoreOptions } from './definition/store.js';
-export type { ReactorFigures } from './figures/figures.js';
-export { createReactorFigures, writeReactorFigures } from './figures/figures.js';
+export type { ReactorFigures } from './figures/service.js';
+export { createReactorFigures, writeReactorFigures } from './figures/service.js';
 export type { ReactorQueue } from './queue/queue.js';
 export { createAnswerCode } from './run/answer-code.js';
 export { failureOfRun, runtimeError } from './run/failure.js';

@@ -7,9 +7,10 @@ import { statement } from '../../storage/statement.js';
 import { eventually } from '../../testing/eventually.js';
 import type { TestApp, TestTenant } from '../../testing/test-app.js';
 import { startTestApp } from '../../testing/test-app.js';
+import { FREE_PAGE_BYTES } from '../definitions/queries.js';
 import { listReactorFigures } from './figures/queries.js';
 import type { ReactorFilter } from './queries.js';
-import { countReactors, FREE_PAGE_BYTES, listReactors } from './queries.js';
+import { countReactors, listReactors } from './queries.js';
 import { listReactorVersions } from './versions/queries.js';
 
 const ROWS = 100_000;

@@ -1,17 +1,13 @@
 import type { RouteExample, RouteRecord } from '../../http/routes/route.js';
 import { defineRoute } from '../../http/routes/route.js';
+import type { DefinitionCalls } from '../definitions/calls.js';
+import { DefinitionsQuery } from '../definitions/schema.js';
+import type { ReactorShape } from './definition/content.js';
 import { REACTOR_EVENTS } from './events.js';
 import { reactorFigureRoutes } from './figures/routes.js';
 import { reactorRequestRoutes } from './queue/routes.js';
 import { reactRoutes } from './run/routes.js';
-import {
-  ReactorBody,
-  ReactorDocument,
-  ReactorList,
-  ReactorPatchDocument,
-  ReactorsQuery,
-  ReactorWithSecretBody,
-} from './schema.js';
+import { ReactorBody, ReactorDocument, ReactorList, ReactorPatchDocument, ReactorWithSecretBody } from './schema.js';
 import type { Reactors } from './service.js';
 import { reactorVersionRoutes } from './versions/routes.js';
 
@@ -31,9 +27,9 @@ const RULES = { ...ENTRIES, application: '`application` names a public or privat
 
 export function reactorRoutes(reactors: Reactors): RouteRecord[] {
   return [
-    ...collectionRoutes(reactors),
-    ...readAndDeleteRoutes(reactors),
-    ...changeRoutes(reactors),
+    ...collectionRoutes(reactors.definitions),
+    ...readAndDeleteRoutes(reactors.definitions),
+    ...changeRoutes(reactors.definitions),
     ...reactorVersionRoutes(reactors.versions),
     ...reactRoutes(reactors.runs),
     ...reactorFigureRoutes(reactors.figures),
@@ -41,7 +37,7 @@ export function reactorRoutes(reactors: Reactors): RouteRecord[] {
   ];
 }
 
-function collectionRoutes(reactors: Reactors): RouteRecord[] {
+function collectionRoutes(reactors: DefinitionCalls<ReactorShape>): RouteRecord[] {
   return [
     defineRoute({
       ...base,
@@ -50,7 +46,7 @@ function collectionRoutes(reactors: Reactors): RouteRecord[] {
       permission: 'reactor:read',
       summary: 'List Reactors',
       description: 'Newest first. Every parameter narrows the result.',
-      query: ReactorsQuery,
+      query: DefinitionsQuery,
       status: 200,
       response: ReactorList,
       audit: { ...all, onRead: REACTOR_EVENTS.listed },
@@ -78,7 +74,7 @@ function collectionRoutes(reactors: Reactors): RouteRecord[] {
   ];
 }
 
-function readAndDeleteRoutes(reactors: Reactors): RouteRecord[] {
+function readAndDeleteRoutes(reactors: DefinitionCalls<ReactorShape>): RouteRecord[] {
   return [
     defineRoute({
       ...base,
@@ -107,7 +103,7 @@ function readAndDeleteRoutes(reactors: Reactors): RouteRecord[] {
   ];
 }
 
-function changeRoutes(reactors: Reactors): RouteRecord[] {
+function changeRoutes(reactors: DefinitionCalls<ReactorShape>): RouteRecord[] {
   return [
     defineRoute({
       ...base,
@@ -156,8 +152,7 @@ function changeRoutes(reactors: Reactors): RouteRecord[] {
       response: ReactorWithSecretBody,
       secretFields: ['callback_secret'],
       audit: one,
-      handle: ({ principal, auditContext, params }) =>
-        reactors.renewSecret(principal.tenantId, auditContext, params.id),
+      handle: ({ principal, auditContext, params }) => reactors.renew(principal.tenantId, auditContext, params.id),
     }),
   ];
 }

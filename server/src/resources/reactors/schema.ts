@@ -1,16 +1,22 @@
 import type { Static } from 'typebox';
 import Type from 'typebox';
-import { OffsetQuery, offsetListOf } from '../../http/paging/pages.js';
-import { DateTime, Name, named, orNull, text, Uuid } from '../../http/routes/schema.js';
+import { offsetListOf } from '../../http/paging/pages.js';
+import { Name, named, orNull, Uuid } from '../../http/routes/schema.js';
+import {
+  CHANGED_BY,
+  Code,
+  configurationOf,
+  ENTRIES_MAX,
+  figureSchemas,
+  MADE_BY,
+  NamedById,
+  SHOWN_CONFIGURATION,
+  STATE,
+} from '../definitions/schema.js';
 import { FAILURE_CLASSES } from './run/failure-class.js';
 
-export const CODE_LENGTH_MAX = 50_000;
-export const ENTRIES_MAX = 25;
-export const NAME_LENGTH_MAX = 200;
-export const SETTING_LENGTH_MAX = 50_000;
 export const CALLBACK_URL_LENGTH_MAX = 2_000;
 export const TIMEOUT_MS = { min: 10_000, max: 210_000, default: 30_000 };
-export const KEY_PATTERN = '^[A-Za-z0-9_-]{1,200}$';
 
 export const ReactorApplication = named('ReactorApplication', {
   id: Uuid,
@@ -23,13 +29,10 @@ const REACTOR = {
   tenant_id: Uuid,
   name: Type.String(),
   code: Type.String(),
-  configuration: Type.Record(Type.String({ pattern: KEY_PATTERN }), Type.String()),
+  configuration: SHOWN_CONFIGURATION,
   application: Type.Optional(ReactorApplication),
-  state: Type.Enum(['active']),
-  created_by: Type.Optional(Uuid),
-  created_at: DateTime,
-  modified_by: Type.Optional(Uuid),
-  modified_at: Type.Optional(DateTime),
+  state: STATE,
+  ...CHANGED_BY,
 };
 
 export const ReactorBody = named('Reactor', REACTOR);
@@ -41,23 +44,11 @@ export const ReactorWithSecretBody = named('ReactorWithSecret', {
 
 export const ReactorVersionBody = named('ReactorVersion', {
   version: Type.Integer(),
-  created_by: Type.Optional(Uuid),
-  created_at: DateTime,
+  ...MADE_BY,
   code: Type.String(),
 });
 
 export const ReactorVersions = Type.Array(ReactorVersionBody);
-
-const Code = Type.String({ minLength: 1, maxLength: CODE_LENGTH_MAX, description: 'Compiled when it is invoked' });
-const Value = Type.String({ minLength: 1, maxLength: SETTING_LENGTH_MAX });
-const configurationOf = (description: string) =>
-  Type.Unsafe({
-    type: 'object',
-    description,
-    propertyNames: { pattern: KEY_PATTERN },
-    additionalProperties: orNull(Value),
-  });
-const NamedById = Type.Object({ id: Uuid }, { description: 'A public or private Application: the code acts as it' });
 
 /** For the API document; `definition/input.ts` reads the bodies. */
 export const ReactorDocument = Type.Object(
@@ -133,37 +124,10 @@ export const TrialBody = named('ReactorTest', {
   duration_ms: Type.Integer(),
 });
 
-const FIGURES = {
-  calls: Type.Integer(),
-  errors: Type.Record(Type.String(), Type.Integer(), {
-    description: `Calls that failed, by class: ${FAILURE_CLASSES.map((name) => `\`${name}\``).join(', ')}`,
-  }),
-  cold_starts: Type.Integer({ description: 'Calls whose code had to be loaded first' }),
-  p50_ms: Type.Optional(Type.Number({ description: 'Half of the runs took at most this long; within 19%' })),
-  p99_ms: Type.Optional(Type.Number({ description: 'The same for 99% of the runs' })),
-};
-
-export const ReactorFiguresBody = named('ReactorFigures', FIGURES);
-
-export const ReactorMetricsBody = named('ReactorMetrics', {
-  total: ReactorFiguresBody,
-  days: Type.Array(named('ReactorDay', { date: Type.String({ description: 'UTC' }), ...FIGURES }), {
-    description: 'Today and the 29 days before, newest first',
-  }),
-});
-
-export const ReactorsQuery = Type.Object({
-  id: Type.Optional(Type.Array(text({ maxLength: 200 }), { description: 'Only these; may be repeated' })),
-  name: Type.Optional(text({ maxLength: 200, description: 'Only with this name; `*` stands for any text' })),
-  ...OffsetQuery,
-});
+export const ReactorMetricsBody = figureSchemas('Reactor', FAILURE_CLASSES);
 
 export const ReactorList = offsetListOf('ReactorList', ReactorBody);
 
 export type ReactorBody = Static<typeof ReactorBody>;
 export type ReactorWithSecretBody = Static<typeof ReactorWithSecretBody>;
 export type ReactorVersionBody = Static<typeof ReactorVersionBody>;
-export type ReactorsQuery = Static<typeof ReactorsQuery>;
-export type ReactorFiguresBody = Static<typeof ReactorFiguresBody>;
-export type ReactorMetricsBody = Static<typeof ReactorMetricsBody>;
-export type ReactorList = Static<typeof ReactorList>;

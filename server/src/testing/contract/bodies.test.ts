@@ -10,6 +10,7 @@ import { takesBody } from '../../http/routes/route.js';
 import type { FieldErrors } from '../../kernel/errors.js';
 import { AppError } from '../../kernel/errors.js';
 import { checkTimedRights } from '../../resources/applications/definition/definition.js';
+import { readProxy, readProxyPatch } from '../../resources/proxies/definition/input.js';
 import { readReactor, readReactorPatch, readTrial } from '../../resources/reactors/definition/input.js';
 import { readReactAsyncBody, readReactBody } from '../../resources/reactors/run/input.js';
 import { readNewToken } from '../../resources/tokens/input/new-token.js';
@@ -35,6 +36,9 @@ const READERS: Readonly<Record<string, Read>> = {
   'PATCH /tokens/{id}': (body) => faultsOf((errors) => readTokenPatch(body, CONTEXT, errors)),
   'POST /tokenize': (body) => faultsOf((errors) => readTokenizeBody(body, CONTEXT, errors, Infinity)),
   'POST /detokenize': (body) => faultsOf(() => findExpressions(body)),
+  'POST /proxies': (body) => faultsOf(() => readProxy(body)),
+  'PUT /proxies/{id}': (body) => faultsOf(() => readProxy(body)),
+  'PATCH /proxies/{id}': (body) => faultsOf(() => readProxyPatch(body)),
   'POST /reactors': (body) => faultsOf(() => readReactor(body)),
   'PUT /reactors/{id}': (body) => faultsOf(() => readReactor(body)),
   'PATCH /reactors/{id}': (body) => faultsOf(() => readReactorPatch(body)),
@@ -74,6 +78,24 @@ const REACTORS = [
   { name: 'R', code: 'x', configuration: { A: 'a', b_2: null }, application: { id: CONTEXT_ID, name: 'ignored' } },
   { name: 'R', code: 'x', configuration: null, application: null },
 ];
+const PROXIES = [
+  {
+    ...{ name: 'P', destination_url: 'https://a.example:8443/b', configuration: { A: 'a', b_2: null } },
+    ...{ request_transform: { code: 'x', more: 1 }, response_transform: {}, require_auth: false },
+    ...{ application: { id: CONTEXT_ID, name: 'ignored' }, application_id: CONTEXT_ID },
+    ...{ request_reactor_id: '', response_reactor_id: CONTEXT_ID },
+  },
+  {
+    ...{
+      name: 'P',
+      destination_url: 'https://a.example',
+      configuration: null,
+      application: null,
+      application_id: null,
+    },
+    ...{ request_transform: null, response_transform: { code: null }, require_auth: null, request_reactor_id: null },
+  },
+];
 const TRIALS_OF_CODE = [
   { code: 'x', configuration: { A: 'a', b_2: null }, args: { deep: [1, null] } },
   { code: 'x', configuration: null, args: null },
@@ -81,6 +103,9 @@ const TRIALS_OF_CODE = [
 const WHOLE: Readonly<Record<string, readonly unknown[]>> = {
   'POST /tokens': TOKENS,
   'PATCH /tokens/{id}': [...TOKENS, { containers: null, metadata: null, mask: null, expires_at: null, privacy: null }],
+  'POST /proxies': PROXIES,
+  'PUT /proxies/{id}': PROXIES,
+  'PATCH /proxies/{id}': PROXIES,
   'POST /reactors': REACTORS,
   'PUT /reactors/{id}': REACTORS,
   'PATCH /reactors/{id}': REACTORS,
@@ -120,6 +145,10 @@ const SENTENCES: Readonly<Record<string, readonly RegExp[]>> = {
   ],
   text: [/^must not hold NUL or unpaired surrogates$/, /^must not have a key with NUL or unpaired surrogates$/],
   entries: [/^must have at most 25 entries$/, /^must have at most 1 MiB of code and configuration$/],
+  destination: [
+    ...[/^must begin with https:\/\/ and a host name$/, /^must have no (user name or password|fragment)$/],
+    ...[/^must have no query: /, /^must be a URL with the name of a host$/, /^must name a host, not an IP address$/],
+  ],
   callback_url: [/^must be an https address of at most 2000 characters$/],
   application: [/^must be the id of a public or private Application/],
   name: [/^must not be blank and must not hold NUL or unpaired surrogates$/],
@@ -159,7 +188,7 @@ describe('the bodies of the API document', () => {
     });
   }
 
-  it('were all read here, those of tokens and Reactors by their own readers', () => {
+  it('were all read here, those of tokens, Reactors and Proxies by their own readers', () => {
     const byHand = routes.filter(({ anyBody }) => anyBody);
     const titles = byHand.map(({ method, path }) => `${method} ${documentPath(path)}`);
     assert.deepEqual(titles.sort(), Object.keys(READERS).sort());

@@ -1,21 +1,12 @@
 import { formatDate } from '../../../kernel/dates.js';
-import type { NamedApplication } from '../../applications/index.js';
-import type { ReactorRow } from '../queries.js';
-import type { ReactorBody, ReactorVersionBody } from '../schema.js';
-import type { VersionRow } from '../versions/queries.js';
-import type { ReactorDefinition } from './content.js';
-
-/** A Reactor with what it says. */
-export interface OpenedReactor<Content extends ReactorDefinition = ReactorDefinition> {
-  readonly row: ReactorRow;
-  readonly content: Content;
-}
+import { isUsable } from '../../definitions/change.js';
+import type { NamedApplications } from '../../definitions/kind.js';
+import type { VersionRow } from '../../definitions/version-queries.js';
+import type { ReactorBody, ReactorVersionBody, ReactorWithSecretBody } from '../schema.js';
+import type { OpenedReactor, ReactorDefinition } from './content.js';
 
 /** An Application that is gone is not shown. */
-export function reactorBodyOf(
-  { row, content }: OpenedReactor,
-  applications: ReadonlyMap<string, NamedApplication>,
-): ReactorBody {
+export function reactorBodyOf({ row, content }: OpenedReactor, applications: NamedApplications): ReactorBody {
   const application = content.applicationId === null ? undefined : applications.get(content.applicationId);
   return {
     id: row.id,
@@ -32,14 +23,11 @@ export function reactorBodyOf(
   };
 }
 
-/** Code acts on tokens, so as an Application that may hold permissions on them. */
-export function isUsable(
-  application: NamedApplication,
-): application is NamedApplication & { readonly type: 'public' | 'private' } {
-  return application.type !== 'management';
+export function reactorWithSecretOf(opened: OpenedReactor, applications: NamedApplications): ReactorWithSecretBody {
+  return { ...reactorBodyOf(opened, applications), callback_secret: opened.content.callbackSecret };
 }
 
-export function versionBodyOf(row: VersionRow, { code }: ReactorDefinition): ReactorVersionBody {
+export function reactorVersionOf(row: VersionRow, { code }: ReactorDefinition): ReactorVersionBody {
   return {
     version: row.version,
     ...(row.created_by !== null && { created_by: row.created_by }),

@@ -34,7 +34,7 @@ const reactor = {
   sealed: Buffer.from(SEALED_REACTOR, 'base64'),
 };
 const version = {
-  ...{ tenant_id: TENANT, reactor_id: REACTOR, version: 2, created_by: null, created_at: new Date(0) },
+  ...{ tenant_id: TENANT, definition_id: REACTOR, version: 2, created_by: null, created_at: new Date(0) },
   sealed: Buffer.from(SEALED_VERSION, 'base64'),
 };
 
@@ -61,7 +61,7 @@ describe('fixed vectors of what is sealed of a Reactor, format 1', () => {
     for (const wrong of wrongReactors) assert.throws(() => openReactor(KEYS, wrong), IntegrityError);
     const wrongVersions = [
       { ...version, version: 3 },
-      { ...version, reactor_id: APPLICATION },
+      { ...version, definition_id: APPLICATION },
       { ...version, sealed: reactor.sealed },
       { ...version, sealed: flipped(version.sealed) },
     ];

@@ -5,9 +5,10 @@ import { newId } from '../../../kernel/ids.js';
 import { createFakeClock } from '../../../testing/fake-clock.js';
 import type { TestApp, TestTenant } from '../../../testing/test-app.js';
 import { rootKeyOf, startTestApp } from '../../../testing/test-app.js';
-import { dayOf } from './figure-names.js';
+import { DAYS_SHOWN } from '../../definitions/figures/figure-calls.js';
+import { dayOf } from '../../definitions/figures/figure-names.js';
 import { addReactorFigures } from './queries.js';
-import { DAYS_SHOWN, sweepOldFigures } from './service.js';
+import { sweepOldFigures } from './service.js';
 
 const NOON_MS = Date.UTC(2030, 0, 31, 12);
 const TODAY = dayOf(NOON_MS);
@@ -32,7 +33,13 @@ describe('GET /reactors/{id}/metrics', () => {
     app.database.write(tenant.id, (tx) =>
       addReactorFigures(
         tx,
-        Object.entries(figures).map(([figure, n]) => ({ tenantId: tenant.id, reactorId, day, figure, count: n })),
+        Object.entries(figures).map(([figure, n]) => ({
+          tenantId: tenant.id,
+          definitionId: reactorId,
+          day,
+          figure,
+          count: n,
+        })),
       ),
     );
   const rowsOf = async (reactorId: string): Promise<number> =>
@@ -86,7 +93,7 @@ describe('GET /reactors/{id}/metrics', () => {
   it('a neighbour that counts for a Reactor that is not its own changes nothing', async () => {
     const id = await make();
     const neighbour = await app.makeTenant();
-    const growth = { tenantId: neighbour.id, reactorId: id, day: TODAY, figure: 'calls', count: 1 };
+    const growth = { tenantId: neighbour.id, definitionId: id, day: TODAY, figure: 'calls', count: 1 };
     await app.database.write(neighbour.id, (tx) => addReactorFigures(tx, [growth]));
     await app.database.write(neighbour.id, (tx) => addReactorFigures(tx, [{ ...growth, tenantId: tenant.id }]));
     assert.equal((await metrics(id)).json.total.calls, 0);

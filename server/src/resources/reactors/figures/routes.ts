@@ -1,8 +1,8 @@
 import type { RouteRecord } from '../../../http/routes/route.js';
 import { defineRoute } from '../../../http/routes/route.js';
+import type { FigureCalls } from '../../definitions/figures/figure-calls.js';
 import { REACTOR_EVENTS } from '../events.js';
 import { ReactorMetricsBody } from '../schema.js';
-import type { FigureCalls } from './service.js';
 
 export function reactorFigureRoutes(figures: FigureCalls): RouteRecord[] {
   return [

@@ -1,6 +1,5 @@
 import type { Database } from '../../../storage/database.js';
-import type { OpenedReactor } from '../definition/body.js';
-import type { ReactorContent } from '../definition/content.js';
+import type { OpenedReactor } from '../definition/content.js';
 import type { ReactorStore } from '../definition/store.js';
 import { noSuchReactor } from '../definition/store.js';
 import { findReactor } from '../queries.js';
@@ -11,7 +10,7 @@ export async function currentReactor(
   store: ReactorStore,
   tenantId: string,
   id: string,
-): Promise<OpenedReactor<ReactorContent>> {
+): Promise<OpenedReactor> {
   const row = await database.read(tenantId, (tx) => findReactor(tx, id));
   if (!row) throw noSuchReactor();
   return store.open(await store.keysFor(tenantId, [row]), row);

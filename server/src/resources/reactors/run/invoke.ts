@@ -10,6 +10,7 @@ import type { Run } from '../../../sandbox/run.js';
 import type { Database } from '../../../storage/database.js';
 import type { TenantTx } from '../../../storage/scope.js';
 import type { Vault } from '../../../vault/index.js';
+import type { CountedRun } from '../../definitions/figures/figures.js';
 import { readTokenizePlan } from '../../tokens/index.js';
 import type { ReactorStore } from '../definition/store.js';
 import { REACTOR_EVENTS } from '../events.js';
@@ -34,11 +35,7 @@ export interface InvokeOptions {
 }
 
 /** A run as figures count it. */
-export interface Invoked {
-  readonly tenantId: string;
-  readonly reactorId: string;
-  readonly durationMs: number;
-  readonly isCold: boolean;
+export interface Invoked extends CountedRun {
   readonly failure: FailureClass | undefined;
 }
 
@@ -87,13 +84,13 @@ export function createInvoke(options: InvokeOptions, store: ReactorStore): Invok
       )
       .catch((error: unknown) => {
         const durationMs = clock.monotonicMs() - startedMs;
-        onInvoked({ tenantId, reactorId, durationMs, isCold: false, failure: 'not_run' });
+        onInvoked({ tenantId, definitionId: reactorId, durationMs, isCold: false, failure: 'not_run' });
         return isOpened ? refused(underway, error) : Promise.reject(error);
       });
     const result = await conclusionOf(underway, run).catch((error: unknown) => refused(underway, error));
     const durationMs = clock.monotonicMs() - startedMs;
     const failure = failureClassOf(run.outcome, result.failure);
-    onInvoked({ tenantId, reactorId, durationMs, isCold: run.isCold, failure });
+    onInvoked({ tenantId, definitionId: reactorId, durationMs, isCold: run.isCold, failure });
     return result;
   };
 }

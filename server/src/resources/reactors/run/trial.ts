@@ -7,8 +7,7 @@ import type { Json } from '../../../kernel/json.js';
 import { isJsonObject } from '../../../kernel/json-object.js';
 import type { ConsoleLine, RunOutcome } from '../../../sandbox/run.js';
 import { findExpressions } from '../../../vault/index.js';
-import type { OpenedReactor } from '../definition/body.js';
-import type { ReactorContent, ReactorDefinition } from '../definition/content.js';
+import type { OpenedReactor, ReactorDefinition } from '../definition/content.js';
 import type { TrialInput } from '../definition/input.js';
 import { readTrial } from '../definition/input.js';
 import type { ReactorStore } from '../definition/store.js';
@@ -74,7 +73,7 @@ export function createTryCode(options: InvokeOptions, store: ReactorStore): TryC
 
 function definitionOf(
   given: Pick<TrialInput, 'code' | 'configuration'>,
-  stored: OpenedReactor<ReactorContent> | undefined,
+  stored: OpenedReactor | undefined,
 ): Pick<ReactorDefinition, 'code' | 'configuration'> {
   return {
     code: given.code ?? stored?.content.code ?? '',

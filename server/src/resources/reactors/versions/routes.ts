@@ -1,13 +1,14 @@
 import type { RouteRecord } from '../../../http/routes/route.js';
 import { defineRoute } from '../../../http/routes/route.js';
+import type { VersionCalls } from '../../definitions/version-calls.js';
+import type { ReactorShape } from '../definition/content.js';
 import { REACTOR_EVENTS } from '../events.js';
 import { ReactorBody, ReactorVersions } from '../schema.js';
-import type { VersionCalls } from './service.js';
 
 const base = { limits: [], tag: 'Reactors', admits: ['application'] } as const;
 const one = { entityId: { param: 'id' }, onDenied: REACTOR_EVENTS.denied } as const;
 
-export function reactorVersionRoutes(versions: VersionCalls): RouteRecord[] {
+export function reactorVersionRoutes(versions: VersionCalls<ReactorShape>): RouteRecord[] {
   return [
     defineRoute({
       ...base,

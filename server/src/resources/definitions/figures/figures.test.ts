@@ -4,28 +4,27 @@ import { createDeferred } from '../../../kernel/deferred.js';
 import { newId } from '../../../kernel/ids.js';
 import { eventually } from '../../../testing/eventually.js';
 import { createFakeClock } from '../../../testing/fake-clock.js';
-import type { Invoked } from '../run/invoke.js';
 import { dayOf } from './figure-names.js';
-import type { DayGrowth, ReactorFigures, ReactorFiguresOptions } from './figures.js';
-import { createReactorFigures, DAYS_PENDING_MAX } from './figures.js';
+import type { CountedRun, DayGrowth, RunFigures, RunFiguresOptions } from './figures.js';
+import { createRunFigures, DAYS_PENDING_MAX } from './figures.js';
 
 const NOON_MS = Date.UTC(2030, 0, 15, 12);
 const HOUR_MS = 3_600_000;
 const OUT = new Error('out of reach');
 
 const fail = (error: unknown) => assert.fail(String(error));
-const run = (more: Partial<Invoked> = {}): Invoked => ({
-  ...{ tenantId: 'one tenant', reactorId: 'a Reactor', durationMs: 2, isCold: false, failure: undefined },
+const run = (more: Partial<CountedRun> = {}): CountedRun => ({
+  ...{ tenantId: 'one tenant', definitionId: 'a Reactor', durationMs: 2, isCold: false, failure: undefined },
   ...more,
 });
 
 describe('the figures of Reactors in a process', () => {
-  const opened: ReactorFigures[] = [];
+  const opened: RunFigures[] = [];
   after(() => Promise.all(opened.map((figures) => figures.close())));
 
-  function keep(write: ReactorFiguresOptions['write'], more: Partial<ReactorFiguresOptions> = {}) {
+  function keep(write: RunFiguresOptions['write'], more: Partial<RunFiguresOptions> = {}) {
     const clock = createFakeClock(NOON_MS);
-    const figures = createReactorFigures({ clock, write, onFault: fail, roundMs: 1, retryMs: 0, ...more });
+    const figures = createRunFigures({ clock, write, onFault: fail, roundMs: 1, retryMs: 0, ...more });
     opened.push(figures);
     return { clock, figures };
   }
@@ -33,9 +32,9 @@ describe('the figures of Reactors in a process', () => {
   /** Sums what was written, by Reactor, day and counter. */
   function sums() {
     const written = new Map<string, number>();
-    const write = async ({ reactorId, day, counts }: DayGrowth) => {
+    const write = async ({ definitionId, day, counts }: DayGrowth) => {
       for (const [figure, count] of counts) {
-        const key = `${reactorId} ${day - dayOf(NOON_MS)} ${figure}`;
+        const key = `${definitionId} ${day - dayOf(NOON_MS)} ${figure}`;
         written.set(key, (written.get(key) ?? 0) + count);
       }
     };
@@ -50,7 +49,7 @@ describe('the figures of Reactors in a process', () => {
     figures.note(run({ failure: 'not_run', durationMs: 10_000 }));
     await eventually('the first day is written', () => written.get('a Reactor 0 calls') === 7);
     clock.advance(12 * HOUR_MS);
-    figures.note(run({ reactorId: 'another' }));
+    figures.note(run({ definitionId: 'another' }));
     await eventually('the next day is written', () => written.has('another 1 calls'));
     assert.deepEqual(Object.fromEntries(written), {
       'a Reactor 0 calls': 7,
@@ -69,11 +68,11 @@ describe('the figures of Reactors in a process', () => {
     const faults: unknown[] = [];
     let isOut = true;
     const { figures } = keep(
-      (growth) => (isOut && growth.reactorId === 'a Reactor' ? Promise.reject(OUT) : write(growth)),
+      (growth) => (isOut && growth.definitionId === 'a Reactor' ? Promise.reject(OUT) : write(growth)),
       { onFault: (error) => faults.push(error) },
     );
     figures.note(run());
-    figures.note(run({ reactorId: 'another' }));
+    figures.note(run({ definitionId: 'another' }));
     await eventually('it was tried twice', () => faults.length >= 2);
     figures.note(run());
     isOut = false;
@@ -89,7 +88,7 @@ describe('the figures of Reactors in a process', () => {
       await write(growth);
     });
     figures.note(run());
-    figures.note(run({ reactorId: 'another' }));
+    figures.note(run({ definitionId: 'another' }));
     const flushed = figures.flush('one tenant', 'a Reactor');
     open();
     await flushed;
@@ -133,7 +132,7 @@ describe('the figures of Reactors in a process', () => {
       },
       { roundMs: 60_000 },
     );
-    for (let reactor = 0; reactor <= DAYS_PENDING_MAX; reactor += 1) figures.note(run({ reactorId: newId() }));
+    for (let reactor = 0; reactor <= DAYS_PENDING_MAX; reactor += 1) figures.note(run({ definitionId: newId() }));
     await figures.close();
     assert.equal(writes, DAYS_PENDING_MAX);
     assert.ok(most <= 64, String(most));

@@ -1,4 +1,4 @@
-import type { Invoked } from '../run/invoke.js';
+import type { CountedRun } from './figures.js';
 import { bucketOf } from './histogram.js';
 
 /** The names of the stored counters. They are a stored format: a name keeps its meaning. */
@@ -20,7 +20,7 @@ export function dateOf(day: number): string {
 }
 
 /** The counters that grow by one. A call whose code did not begin has no duration: how long it waited says nothing of the code. */
-export function figuresOf({ durationMs, isCold, failure }: Omit<Invoked, 'tenantId' | 'reactorId'>): string[] {
+export function figuresOf({ durationMs, isCold, failure }: Omit<CountedRun, 'tenantId' | 'definitionId'>): string[] {
   return [
     CALLS,
     ...(failure === undefined ? [] : [`${ERROR_PREFIX}${failure}`]),

@@ -1,13 +1,23 @@
 import type { Clock } from '../../../kernel/clock.js';
 import type { Database } from '../../../storage/database.js';
-import type { Invoked } from '../run/invoke.js';
 import { dayOf, figuresOf } from './figure-names.js';
-import { addReactorFigures } from './queries.js';
+import type { FigureQueries } from './queries.js';
 
-/** The growth of a Reactor's counters on a day. */
+/** A run as figures count it. */
+export interface CountedRun {
+  readonly tenantId: string;
+  /** Of what was run. */
+  readonly definitionId: string;
+  readonly durationMs: number;
+  readonly isCold: boolean;
+  /** One of the classes that its kind has. */
+  readonly failure: string | undefined;
+}
+
+/** The growth of the counters of one definition on a day. */
 export interface DayGrowth {
   readonly tenantId: string;
-  readonly reactorId: string;
+  readonly definitionId: string;
   readonly day: number;
   readonly counts: ReadonlyMap<string, number>;
 }
@@ -16,15 +26,15 @@ export interface DayGrowth {
  * Counts runs and writes the counters behind them, about once a second. A process that is killed loses what it counted since.
  * A write whose outcome nobody knows is made again: those runs may then count twice.
  */
-export interface ReactorFigures {
-  readonly note: (invoked: Invoked) => void;
-  /** Writes what this process counted of one Reactor. */
-  flush(tenantId: string, reactorId: string): Promise<void>;
+export interface RunFigures {
+  readonly note: (run: CountedRun) => void;
+  /** Writes what this process counted of one definition. */
+  flush(tenantId: string, definitionId: string): Promise<void>;
   /** Writes what is left, where it can. */
   close(): Promise<void>;
 }
 
-export interface ReactorFiguresOptions {
+export interface RunFiguresOptions {
   readonly clock: Clock;
   readonly write: (growth: DayGrowth) => Promise<void>;
   readonly onFault: (error: unknown) => void;
@@ -32,14 +42,14 @@ export interface ReactorFiguresOptions {
   readonly retryMs?: number;
 }
 
-/** As many days of Reactors as are remembered; further runs are not counted until there is room again. */
+/** As many days of definitions as are remembered; further runs are not counted until there is room again. */
 export const DAYS_PENDING_MAX = 10_000;
 const ROUND_MS = 1_000;
 const RETRY_MS = 10_000;
 /** As many as one transaction of changes takes, so that they never fill the queue that requests wait in. */
 const BATCH_MAX = 64;
 
-export function createReactorFigures(options: ReactorFiguresOptions): ReactorFigures {
+export function createRunFigures(options: RunFiguresOptions): RunFigures {
   const { clock, onFault, roundMs = ROUND_MS, retryMs = RETRY_MS } = options;
   const pending = new PendingGrowth(options.write);
   let notBeforeMs = 0;
@@ -70,13 +80,13 @@ export function createReactorFigures(options: ReactorFiguresOptions): ReactorFig
   }
 
   return {
-    note(invoked) {
-      pending.add(invoked, dayOf(clock.nowMs()));
+    note(run) {
+      pending.add(run, dayOf(clock.nowMs()));
       beginRound();
     },
-    async flush(tenantId, reactorId) {
+    async flush(tenantId, definitionId) {
       const written = writing.then(() =>
-        pending.write((growth) => growth.tenantId === tenantId && growth.reactorId === reactorId),
+        pending.write((growth) => growth.tenantId === tenantId && growth.definitionId === definitionId),
       );
       writing = written.catch(() => {});
       await written;
@@ -96,10 +106,10 @@ interface Growing extends DayGrowth {
 
 /** What is not written yet. */
 class PendingGrowth {
-  readonly #write: ReactorFiguresOptions['write'];
+  readonly #write: RunFiguresOptions['write'];
   readonly #days = new Map<string, Growing>();
 
-  constructor(write: ReactorFiguresOptions['write']) {
+  constructor(write: RunFiguresOptions['write']) {
     this.#write = write;
   }
 
@@ -107,11 +117,11 @@ class PendingGrowth {
     return this.#days.size === 0;
   }
 
-  add(invoked: Invoked, day: number): void {
-    const { tenantId, reactorId } = invoked;
-    const growing = this.#dayOf({ tenantId, reactorId, day });
+  add(run: CountedRun, day: number): void {
+    const { tenantId, definitionId } = run;
+    const growing = this.#dayOf({ tenantId, definitionId, day });
     if (!growing) return;
-    for (const figure of figuresOf(invoked)) addTo(growing.counts, figure, 1);
+    for (const figure of figuresOf(run)) addTo(growing.counts, figure, 1);
   }
 
   /** Throws the first fault, after what could not be written was put back. */
@@ -136,11 +146,11 @@ class PendingGrowth {
     for (const [figure, count] of growth.counts) addTo(growing.counts, figure, count);
   }
 
-  #dayOf({ tenantId, reactorId, day }: Pick<DayGrowth, 'tenantId' | 'reactorId' | 'day'>): Growing | undefined {
-    const key = `${tenantId} ${reactorId} ${day}`;
+  #dayOf({ tenantId, definitionId, day }: Pick<DayGrowth, 'tenantId' | 'definitionId' | 'day'>): Growing | undefined {
+    const key = `${tenantId} ${definitionId} ${day}`;
     const known = this.#days.get(key);
     if (known || this.#days.size >= DAYS_PENDING_MAX) return known;
-    const made: Growing = { tenantId, reactorId, day, counts: new Map() };
+    const made: Growing = { tenantId, definitionId, day, counts: new Map() };
     this.#days.set(key, made);
     return made;
   }
@@ -151,8 +161,12 @@ function addTo(counts: Map<string, number>, figure: string, count: number): void
 }
 
 /** In the scope of its tenant; those that are asked for together share a statement and a transaction. */
-export async function writeReactorFigures(database: Pick<Database, 'write'>, growth: DayGrowth): Promise<void> {
-  const { tenantId, reactorId, day, counts } = growth;
-  const rows = [...counts].map(([figure, count]) => ({ tenantId, reactorId, day, figure, count }));
-  await database.write(tenantId, (tx) => addReactorFigures(tx, rows));
+export async function writeRunFigures(
+  database: Pick<Database, 'write'>,
+  { add }: Pick<FigureQueries, 'add'>,
+  growth: DayGrowth,
+): Promise<void> {
+  const { tenantId, definitionId, day, counts } = growth;
+  const rows = [...counts].map(([figure, count]) => ({ tenantId, definitionId, day, figure, count }));
+  await database.write(tenantId, (tx) => add(tx, rows));
 }

@@ -1,0 +1,53 @@
+import type { StreamRoute } from '../../http/routes/stream-route.js';
+import type { DefinitionCalls } from '../definitions/calls.js';
+import { createDefinitionCalls } from '../definitions/calls.js';
+import type { FigureCalls } from '../definitions/figures/figure-calls.js';
+import type { VersionCalls } from '../definitions/version-calls.js';
+import { createVersionCalls } from '../definitions/version-calls.js';
+import type { ProxyShape } from './definition/content.js';
+import { createFindProxy } from './definition/current-proxy.js';
+import { newProxyKey } from './definition/kind.js';
+import type { ProxyStoreOptions } from './definition/store.js';
+import { createProxyStore } from './definition/store.js';
+import { proxyFailureOf } from './figures/failure-class.js';
+import type { ProxyFigures } from './figures/service.js';
+import { createProxyFigureCalls } from './figures/service.js';
+import type { ProxyRunOptions } from './run/service.js';
+import { createProxyRoute } from './run/service.js';
+
+export interface ProxiesOptions extends ProxyStoreOptions, Omit<ProxyRunOptions, 'findProxy' | 'onCalled'> {
+  readonly proxyFigures: Pick<ProxyFigures, 'note' | 'flush'>;
+}
+
+export interface Proxies {
+  readonly definitions: DefinitionCalls<ProxyShape>;
+  readonly versions: VersionCalls<ProxyShape>;
+  readonly figures: FigureCalls;
+  /** What requests are sent through. */
+  readonly route: StreamRoute;
+}
+
+export function createProxies(options: ProxiesOptions): Proxies {
+  const { database, systemKeys, proxyFigures } = options;
+  const store = createProxyStore(options);
+  return {
+    definitions: createDefinitionCalls({ database, store, newKept: () => newProxyKey(systemKeys.apiKeyPepper) }),
+    versions: createVersionCalls(database, store),
+    figures: createProxyFigureCalls(database, proxyFigures),
+    route: createProxyRoute({
+      ...options,
+      findProxy: createFindProxy(options, store),
+      onCalled: ({ tenantId, proxyId, durationMs, failure }) => {
+        // Ephemeral calls are nobody's figures.
+        if (proxyId === undefined) return;
+        proxyFigures.note({
+          tenantId,
+          definitionId: proxyId,
+          durationMs,
+          isCold: false,
+          failure: failure && proxyFailureOf(failure),
+        });
+      },
+    }),
+  };
+}
