@@ -26,6 +26,8 @@ export interface Destination extends Pick<Listening, 'close' | 'port'> {
   /** Paths whose requests are not read first. */
   readonly unread: Map<string, Answer>;
   readonly url: string;
+  /** The same by a name, which stored Proxies have to have. */
+  readonly named: string;
   last(): SeenRequest;
 }
 
@@ -33,7 +35,7 @@ export async function startDestination(): Promise<Destination> {
   const folder = await mkdtemp('/tmp/sr-destination-');
   const certificates = certificatesIn(folder);
   await certificates.makeAuthority('authority');
-  await certificates.makeCertificate('server', 'authority', 'x', 'IP:127.0.0.1');
+  await certificates.makeCertificate('server', 'authority', 'x', 'IP:127.0.0.1,DNS:localhost');
   const [key = '', cert = ''] = await Promise.all(
     ['key', 'pem'].map((ending) => readFile(certificates.file(`server.${ending}`), 'utf8')),
   );
@@ -64,10 +66,11 @@ export async function startDestination(): Promise<Destination> {
     answers,
     unread,
     env: {
-      STRONGROOM_OUTBOUND_ALLOW: `127.0.0.1:${server.port}`,
+      STRONGROOM_OUTBOUND_ALLOW: `127.0.0.1:${server.port},localhost:${server.port}`,
       STRONGROOM_OUTBOUND_CA_FILE: certificates.file('authority.pem'),
     },
     url: `https://127.0.0.1:${server.port}`,
+    named: `https://localhost:${server.port}`,
     last: () => seen.at(-1) ?? { method: '', url: '', rawHeaders: [], headers: {}, body: '' },
     async close() {
       await server.close();
