@@ -111,6 +111,8 @@ async function measureForwarded({ plan, workshop }: Bench, places: Places): Prom
     { what: `p50 at ${CONNECTIONS} connections`, values: of(ours, 'p50Ms'), unit: 'ms' },
     { what: `p99 at ${CONNECTIONS} connections`, values: of(ours, 'p99Ms'), unit: 'ms' },
     { what: 'processor time of the API', values: of(ours, 'apiUs'), unit: 'µs' },
+    { what: 'processor time of the bare proxy', values: of(theirs, 'apiUs'), unit: 'µs' },
+    { what: 'processor time of PostgreSQL', values: of(ours, 'databaseUs'), unit: 'µs' },
   ];
 }
 

@@ -51,3 +51,33 @@ async function* pieces(incoming: IncomingMessage, end: CallEnd, bounds: BodyBoun
     end.rest();
   }
 }
+
+/** Longer ones are worth their pieces. */
+const SHORT_BYTES = 65_536;
+
+export function isShort({ headers, statusCode = 0 }: IncomingMessage, method: string): boolean {
+  const announced = Number(headers['content-length'] ?? Number.NaN);
+  return announced > 0 && announced <= SHORT_BYTES && method !== 'HEAD' && !WITHOUT_BODY.has(statusCode);
+}
+
+/** The same as `pieces` to its end, without an iterator: that takes a tenth of the time of a short call. */
+export function readShortBody(incoming: IncomingMessage, end: CallEnd, { idleMs }: BodyBounds): Promise<Buffer> {
+  return new Promise((resolve, reject) => {
+    const read: Buffer[] = [];
+    const fail = (error?: unknown): void => reject(end.signal.aborted ? end.signal.reason : outboundFailureOf(error));
+    end.await(idleMs);
+    incoming.on('data', (piece: Buffer) => {
+      read.push(piece);
+      end.await(idleMs);
+    });
+    incoming.once('end', () => {
+      end.rest();
+      const [first = Buffer.alloc(0)] = read;
+      resolve(read.length === 1 ? first : Buffer.concat(read));
+    });
+    incoming.once('error', fail);
+    incoming.once('close', () => {
+      if (!incoming.complete) fail(new OutboundError('unreachable'));
+    });
+  });
+}

@@ -51,6 +51,7 @@ export function exchangeMessages(
   };
   end.signal.addEventListener('abort', destroy);
   let isAwaited = false;
+  let isAnswered = false;
   const answered = new Promise<IncomingMessage>((resolve, reject) => {
     outgoing.once('socket', () => {
       isAwaited = true;
@@ -58,6 +59,7 @@ export function exchangeMessages(
     });
     outgoing.once('response', (incoming) => {
       isAwaited = false;
+      isAnswered = true;
       end.rest();
       incoming.once('end', () => endRequest(outgoing));
       // Somebody has to listen, or an answer that breaks before it is read ends the process.
@@ -69,7 +71,10 @@ export function exchangeMessages(
       reject(new OutboundError('bad_answer'));
     });
     outgoing.on('error', (error) => reject(outboundFailureOf(error)));
-    outgoing.once('close', () => reject(new OutboundError('unreachable')));
+    outgoing.once('close', () => {
+      // Most often there is an answer by now, and an error takes time to be made.
+      if (!isAnswered) reject(new OutboundError('unreachable'));
+    });
   });
   const onProgress = (): void => {
     // A destination that takes the body is not silent.

@@ -21,6 +21,8 @@ export interface Responder {
    * and can be answered; so is one behind it, and then the connection must break off. Gives up when the signal is aborted.
    */
   stream(exchange: Exchange, answer: StreamedAnswer, signal: AbortSignal): Promise<void>;
+  /** Any status and headers, and a body that is there. */
+  whole(exchange: Exchange, status: number, headers: readonly string[], body: Buffer): void;
   /** A file, or with nothing in it the word that it is still the same (304). What may be kept of it stands in its headers. */
   file(exchange: Exchange, headers: readonly string[], content: string | Buffer | undefined): void;
   problem(exchange: Exchange, error: unknown): void;
@@ -88,6 +90,10 @@ export function createResponder(options: ResponderOptions): Responder {
         isOver: () => signal.aborted,
         signal,
       });
+    },
+    whole(exchange, status, extra, body) {
+      const cache = hasName(extra, 'cache-control') ? NOTHING : NOT_STORED;
+      send(exchange, status, [...headersFor(exchange.context, cache), ...extra], body);
     },
     empty(exchange, status, extra) {
       // Only a 204 ends without saying so: any other status is given its length, or Node would send chunks of nothing.

@@ -12,7 +12,7 @@ import { readPlainBody } from '../../../outbound/plain-body.js';
 import type { Database } from '../../../storage/database.js';
 import type { Vault } from '../../../vault/index.js';
 import { PROXY_EVENTS } from '../events.js';
-import { headOf, streamedAnswer } from './answer.js';
+import { headOf, passedAnswer } from './answer.js';
 import type { AskedProxy } from './asked.js';
 import { readAskedProxy } from './asked.js';
 import type { BodyKind } from './body-kind.js';
@@ -203,8 +203,9 @@ async function answered(underway: Underway, answer: OutboundAnswer): Promise<Str
   const code = proxy?.definition.responseTransform ?? null;
   const isSuccess = answer.status >= 200 && answer.status < 300;
   if (!proxy || code === null || !isSuccess) {
-    const streamed = streamedAnswer(answer, head, asked.method);
-    return streamed.body ? { ...streamed, body: watched(underway, streamed.body) } : streamed;
+    const passed = await passedAnswer(answer, head, asked.method);
+    const { body } = passed;
+    return body === undefined || Buffer.isBuffer(body) ? passed : { ...passed, body: watched(underway, body) };
   }
   const body = await readPlainBody(answer, asked.method, share, WHOLE_BYTES_MAX);
   const headers = answer.headers.filter(([name]) => !/^content-(encoding|length)$/i.test(name));
@@ -215,13 +216,9 @@ async function answered(underway: Underway, answer: OutboundAnswer): Promise<Str
   const { status } = answer;
   return {
     status,
-    headers: headOf({ ...head, status, headers: made.headers, isMade: true }),
-    ...(asked.method !== 'HEAD' && status !== 204 && { body: once(made.body) }),
+    headers: headOf({ ...head, status, headers: made.headers, body: 'made' }),
+    ...(asked.method !== 'HEAD' && status !== 204 && { body: made.body }),
   };
-}
-
-async function* once(body: Buffer): AsyncGenerator<Buffer> {
-  if (body.length > 0) yield body;
 }
 
 /** What fails before its first piece is still answered, so the log has it first. */
