@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { before, describe, it } from 'node:test';
 import { BasisTheory } from '@basis-theory/basis-theory-js';
 import { isApiError, traceIdOfApiError } from './compatibility-js-checks.js';
+import { jsProxies } from './compatibility-js-proxies.js';
 import { jsReactors } from './compatibility-js-reactors.js';
 import { jsTokens } from './compatibility-js-tokens.js';
 import type { Reference } from './compatibility-subject.js';
@@ -22,12 +23,6 @@ const EVERYTHING = {
 };
 
 const NOT_SERVED = [
-  'proxies.create',
-  'proxies.delete',
-  'proxies.list',
-  'proxies.patch',
-  'proxies.retrieve',
-  'proxies.update',
   'proxy.delete',
   'proxy.get',
   'proxy.patch',
@@ -204,6 +199,7 @@ export function js(reference: () => Reference): void {
     });
 
     jsTokens(() => server);
+    jsProxies(() => management);
     jsReactors(
       () => management,
       () => server,

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { before, describe, it } from 'node:test';
 import { BasisTheory, BasisTheoryClient, BasisTheoryError } from '@basis-theory/node-sdk';
 import { isError, statusOf, toArray, traceIdOf } from './compatibility-node-sdk-checks.js';
+import { nodeSdkProxies } from './compatibility-node-sdk-proxies.js';
 import { nodeSdkReactors } from './compatibility-node-sdk-reactors.js';
 import { nodeSdkTokens } from './compatibility-node-sdk-tokens.js';
 import type { Reference } from './compatibility-subject.js';
@@ -38,12 +39,6 @@ const NOT_SERVED = [
   'networkTokens.cryptogram',
   'networkTokens.delete',
   'networkTokens.get',
-  'proxies.create',
-  'proxies.delete',
-  'proxies.get',
-  'proxies.list',
-  'proxies.patch',
-  'proxies.update',
   'roles.list',
   'tenants.connections.create',
   'tenants.connections.delete',
@@ -260,6 +255,7 @@ export function nodeSdk(reference: () => Reference): void {
       () => clientOf(keys.private),
       () => clientOf(keys.reader),
     );
+    nodeSdkProxies(management);
     nodeSdkReactors(management, () => clientOf(keys.private), reference);
 
     it('opens a session, authorizes it, and reads with it what was granted', async () => {

@@ -26,6 +26,10 @@ const MANAGEMENT = [
   'reactor:create',
   'reactor:update',
   'reactor:delete',
+  'proxy:read',
+  'proxy:create',
+  'proxy:update',
+  'proxy:delete',
 ];
 
 export async function openReference(): Promise<Reference> {

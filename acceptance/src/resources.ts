@@ -3,6 +3,7 @@ export { applicationKeys } from './application-keys.js';
 export { applications } from './applications.js';
 export { logs } from './logs.js';
 export { permissions } from './permissions.js';
+export { proxies } from './proxies.js';
 export { reactors } from './reactors.js';
 export { reports } from './reports.js';
 export { sessions } from './sessions.js';

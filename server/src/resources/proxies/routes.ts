@@ -25,6 +25,7 @@ const EXAMPLE = {
 const RULES = {
   entries: 'At most 25 entries of `configuration` are not null; code and configuration have at most 1 MiB.',
   application: 'The Application is a public or private one of the Tenant.',
+  transforms: 'A transform that says anything has `code`.',
   destination:
     '`destination_url` begins with https:// and names a host, no IP address; it has no user, query or fragment.',
 };

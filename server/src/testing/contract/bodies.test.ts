@@ -145,6 +145,7 @@ const SENTENCES: Readonly<Record<string, readonly RegExp[]>> = {
   ],
   text: [/^must not hold NUL or unpaired surrogates$/, /^must not have a key with NUL or unpaired surrogates$/],
   entries: [/^must have at most 25 entries$/, /^must have at most 1 MiB of code and configuration$/],
+  transforms: [/^is required: a transform is code$/],
   destination: [
     ...[/^must begin with https:\/\/ and a host name$/, /^must have no (user name or password|fragment)$/],
     ...[/^must have no query: /, /^must be a URL with the name of a host$/, /^must name a host, not an IP address$/],

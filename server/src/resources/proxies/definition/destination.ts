@@ -1,6 +1,6 @@
 import { readDestination } from '../../../outbound/destination.js';
 
-const BEGINNING = /^https:\/\/([^/?#]*)/i;
+const BEGINNING = /^https:\/\/([^/?#]+)/i;
 /** The URL standard drops or replaces some of these, so that two readers could see two addresses. */
 const UNCLEAR = /[\s\p{Cc}\\]/u;
 

@@ -100,14 +100,21 @@ function urlFault(value: Json): string | undefined {
   return textFault(value, DESTINATION_LENGTH_MAX) ?? destinationFault(String(value));
 }
 
-/** `{}` says nothing, and `{ "code": null }` that there is none. */
+/**
+ * `{}` says nothing, and `{ "code": null }` that there is none. One that says something else is refused: what its sender expects
+ * of it would not happen.
+ */
 function readTransform(value: Json | undefined, field: string, faults: Faults): string | null | undefined {
   if (!isGiven(value)) return value;
   if (!isJsonObject(value)) {
     addFault(faults, field, 'must be an object with code');
     return undefined;
   }
-  return value.code === null ? null : readCode(value.code, `${field}.code`, faults);
+  if (value.code === null) return null;
+  if (value.code === undefined && Object.values(value).some(isGiven)) {
+    addFault(faults, `${field}.code`, 'is required: a transform is code');
+  }
+  return readCode(value.code, `${field}.code`, faults);
 }
 
 function readFlag(value: Json | undefined, field: string, faults: Faults): boolean | null | undefined {
