@@ -15,9 +15,10 @@ import { createProcessLog } from '../../../telemetry/process-log.js';
 import { eventually } from '../../../testing/eventually.js';
 import type { TestApp, TestTenant } from '../../../testing/test-app.js';
 import { rootKeyOf, startTestApp } from '../../../testing/test-app.js';
-import type { Proxies } from '../service.js';
-import { createProxies } from '../service.js';
+import type { FindProxy } from './current-proxy.js';
+import { createFindProxy } from './current-proxy.js';
 import type { ProxyStory } from './store.js';
+import { createProxyStore } from './store.js';
 
 const MADE = { name: 'P', destination_url: 'https://a.example/v1' };
 
@@ -26,7 +27,7 @@ describe('a Proxy found by its key', () => {
   let tenant: TestTenant;
   let database: Database;
   let caches: Caches;
-  let node: Proxies;
+  let findOnNode: FindProxy;
   let looks = 0;
   const altered: ProxyStory[] = [];
 
@@ -50,12 +51,12 @@ describe('a Proxy found by its key', () => {
     const log = createProcessLog({ level: 'silent', destination: new Writable({ write: (_, __, done) => done() }) });
     caches = createCaches({ config: readConfig({}), core: { database, keyStore, target: app.db.target }, log });
     const nothing = () => {};
-    node = createProxies({
+    const options = {
       ...{ database, ...keyStore, largeWork: createLargeWork(), proxyMemory: caches.proxies },
       ...{ forgetAccess: nothing, onSecurity: nothing, onIntegrityFault: nothing },
-      onProxyAltered: (story) => altered.push(story),
-      proxyFigures: { note: nothing, flush: async () => {} },
-    });
+      onProxyAltered: (story: ProxyStory) => void altered.push(story),
+    };
+    findOnNode = createFindProxy(options, createProxyStore(options));
     await eventually('the node hears of changes', () => caches.isHearing());
   });
   after(async () => {
@@ -71,12 +72,12 @@ describe('a Proxy found by its key', () => {
   /** Asks until it is remembered: a notice of a change made before may still be on its way. */
   async function warm(key: string) {
     await eventually('it takes no statement', async () => {
-      assert.ok(await node.find(key));
+      assert.ok(await findOnNode(key));
       const before = looks;
-      await node.find(key);
+      await findOnNode(key);
       return looks === before;
     });
-    return node.find(key);
+    return findOnNode(key);
   }
 
   it('says whose it is, its version and what it says, and neither its key nor what has no effect', async () => {
@@ -103,12 +104,12 @@ describe('a Proxy found by its key', () => {
       ...['', 'x', key.slice(1), `${key} `, key.toLowerCase(), `${key.slice(0, -1)}${key.endsWith('0') ? '1' : '0'}`],
       ...[tenant.key, generateApiKey('session').reveal(), `key_prx_${'0'.repeat(32)}`],
     ]) {
-      assert.equal(await node.find(text), undefined, text);
+      assert.equal(await findOnNode(text), undefined, text);
     }
     assert.equal(looks, before);
     const unknown = generateProxyKey().reveal();
     for (let asked = 1; asked <= 2; asked += 1) {
-      assert.equal(await node.find(unknown), undefined);
+      assert.equal(await findOnNode(unknown), undefined);
       assert.equal(looks, before + asked, 'guesses are not remembered');
     }
   });
@@ -116,7 +117,7 @@ describe('a Proxy found by its key', () => {
   it('a change on another node is heard: PUT, PATCH, restore, a new key, the end', async () => {
     const { id, key } = await make();
     const path = `/proxies/${id}`;
-    const name = async (text: string) => (await node.find(text))?.definition.name;
+    const name = async (text: string) => (await findOnNode(text))?.definition.name;
     await warm(key);
     await call('PUT', path, { ...MADE, name: 'Q' });
     await eventually('PUT is heard', async () => (await name(key)) === 'Q');
@@ -126,10 +127,10 @@ describe('a Proxy found by its key', () => {
     await eventually('restore is heard', async () => (await name(key)) === 'P');
     await warm(key);
     const { key: next } = (await call('POST', `${path}/regenerate`)).json;
-    await eventually('the old key is gone', async () => (await node.find(key)) === undefined);
+    await eventually('the old key is gone', async () => (await findOnNode(key)) === undefined);
     assert.equal((await warm(next))?.proxyId, id);
     assert.equal((await call('DELETE', path)).status, 204);
-    await eventually('the end is heard', async () => (await node.find(next)) === undefined);
+    await eventually('the end is heard', async () => (await findOnNode(next)) === undefined);
   });
 
   it('a change on this node counts at once', async () => {
@@ -137,14 +138,14 @@ describe('a Proxy found by its key', () => {
     await warm(key);
     const auditContext = operatorContext(systemClock.nowMs());
     await node.definitions.patch(tenant.id, auditContext, id, { name: 'Here' });
-    assert.equal((await node.find(key))?.definition.name, 'Here');
+    assert.equal((await findOnNode(key))?.definition.name, 'Here');
     await warm(key);
     const { key: next } = await node.definitions.renew(tenant.id, auditContext, id);
-    assert.equal(await node.find(key), undefined);
-    assert.equal((await node.find(next))?.proxyId, id);
+    assert.equal(await findOnNode(key), undefined);
+    assert.equal((await findOnNode(next))?.proxyId, id);
     await warm(next);
     await node.definitions.delete(tenant.id, auditContext, id);
-    assert.equal(await node.find(next), undefined);
+    assert.equal(await findOnNode(next), undefined);
   });
 
   it('a neighbour can neither take its key nor change it', async () => {
@@ -164,7 +165,7 @@ describe('a Proxy found by its key', () => {
     const { key } = (await call('POST', '/proxies', MADE, ending.key)).json;
     assert.equal((await warm(key))?.tenantId, ending.id);
     assert.equal((await call('DELETE', '/tenants/self', undefined, ending.key)).status, 204);
-    await eventually('the end is heard', async () => (await node.find(key)) === undefined);
+    await eventually('the end is heard', async () => (await findOnNode(key)) === undefined);
   });
 
   it('503 for a row that was given the hash of another key, and the operator is told', async () => {
@@ -172,8 +173,8 @@ describe('a Proxy found by its key', () => {
     const { rows } = await app.db.owner.query('SELECT key_hash FROM proxies WHERE id = $1', [one.id]);
     await app.db.owner.query('DELETE FROM proxies WHERE id = $1', [one.id]);
     await app.db.owner.query('UPDATE proxies SET key_hash = $2 WHERE id = $1', [other.id, rows[0].key_hash]);
-    await assert.rejects(node.find(one.key), { code: 'storage_unavailable' });
+    await assert.rejects(findOnNode(one.key), { code: 'storage_unavailable' });
     assert.deepEqual(altered, [{ tenantId: tenant.id, proxyId: other.id }]);
-    assert.equal(await node.find(other.key), undefined);
+    assert.equal(await findOnNode(other.key), undefined);
   });
 });
