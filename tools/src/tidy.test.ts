@@ -49,6 +49,7 @@ const LIST_OF_SLICES = 'resources.ts';
 const SLICE_PAIRS: readonly string[] = [
   'application-templates -> applications',
   'definitions -> applications',
+  'proxies -> reactors',
   'reactors -> applications',
   'reactors -> tokens',
   'sessions -> applications',

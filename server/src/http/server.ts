@@ -98,8 +98,7 @@ function createReceive(options: HttpServerOptions, routing: Routing, load: Load)
     const target = readTarget(request);
     const found = routing.find(target.pathname);
     const { context } = exchange;
-    context.isCrossOrigin = routing.isCrossOrigin(request.method, target.pathname, found);
-    context.problemsIn = targetOf(found, request.method ?? 'GET')?.problemsIn;
+    routing.describe(context, request.method, target.pathname, found);
     const verdict = gate.count(context, routing.limitsOf(request, context, target.pathname, found));
     if (verdict instanceof Promise) void verdict.then((known) => proceed(exchange, known, target, found));
     else proceed(exchange, verdict, target, found);
@@ -137,7 +136,7 @@ function createReceive(options: HttpServerOptions, routing: Routing, load: Load)
     if (pipelines.wait(request, () => begin(request, response))) return;
     const exchange = open(request, response);
     const { pathname } = readTarget(request);
-    exchange.context.isCrossOrigin = routing.isCrossOrigin(request.method, pathname, routing.find(pathname));
+    routing.describe(exchange.context, request.method, pathname, routing.find(pathname));
     respond.overloaded(exchange);
   };
 }

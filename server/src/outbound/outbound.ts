@@ -1,6 +1,8 @@
+import type { IncomingMessage } from 'node:http';
 import type { Clock } from '../kernel/clock.js';
 import type { Gauge } from '../telemetry/metrics.js';
 import { answerBody, isShort, readShortBody } from './answer-body.js';
+import type { CallEnd } from './call-end.js';
 import { createCallEnd } from './call-end.js';
 import { CallPlaces } from './call-places.js';
 import type { Dial } from './connect.js';
@@ -150,13 +152,7 @@ export function createOutbound(options: OutboundOptions): Outbound {
         end.rest();
         const incoming = await exchangeMessages(wire, pool, end, bounds.headersMs);
         incoming.once('close', () => call.finish(incoming.errored === null ? 'answered' : 'unreachable'));
-        const body = answerBody(incoming, wire.method, end, bounds);
-        return {
-          status: incoming.statusCode ?? 0,
-          headers: incomingHeaders(incoming.rawHeaders),
-          body,
-          ...(isShort(incoming, wire.method) && { readShort: () => readShortBody(incoming, end, bounds) }),
-        };
+        return answerOf(incoming, wire.method, end, bounds);
       } catch (error) {
         const failure = outboundFailureOf(error);
         noteRefusal(request, failure);
@@ -169,5 +165,14 @@ export function createOutbound(options: OutboundOptions): Outbound {
       pool.destroy();
       refusals.close();
     },
+  };
+}
+
+function answerOf(incoming: IncomingMessage, method: string, end: CallEnd, bounds: OutboundBounds): OutboundAnswer {
+  return {
+    status: incoming.statusCode ?? 0,
+    headers: incomingHeaders(incoming.rawHeaders),
+    body: answerBody(incoming, method, end, bounds),
+    ...(isShort(incoming, method) && { readShort: () => readShortBody(incoming, end, bounds) }),
   };
 }

@@ -32,8 +32,8 @@ export interface Routing {
   find(pathname: string): Found;
   /** The limits a request counts in, the widest first: one of a few shared arrays. */
   limitsOf(request: IncomingMessage, context: RequestContext, pathname: string, found: Found): readonly LimitRow[];
-  /** Whether pages of any origin may read the answer. */
-  isCrossOrigin(method: string | undefined, pathname: string, found: Found): boolean;
+  /** Notes what every answer to the request has to say: whether pages of any origin may read it, and how a problem is told. */
+  describe(context: RequestContext, method: string | undefined, pathname: string, found: Found): void;
 }
 
 const SLASH = 0x2f;
@@ -84,14 +84,19 @@ export function createRouting(routes: readonly { readonly route: AnyRoute; reado
       const isByCookie = target.admitsUsers && context.headers.apiKey === undefined && hasPortalCookie(request);
       return isByCookie ? target.scopes.portal : target.scopes.api;
     },
-    isCrossOrigin(method = 'GET', pathname, found) {
+    describe(context, method = 'GET', pathname, found) {
       const target = targetOf(found, method);
-      if (target) return target.isCrossOrigin;
-      if (found === undefined || found instanceof AppError) return areaOf(pathname).isForKeys;
-      for (const prepared of found.byMethod.values()) if (prepared.isCrossOrigin) return true;
-      return false;
+      context.isCrossOrigin = target ? target.isCrossOrigin : isCrossOriginRefusal(pathname, found);
+      context.problemsIn = target?.problemsIn;
     },
   };
+}
+
+/** Of a path without a route, or of a method it does not take. */
+function isCrossOriginRefusal(pathname: string, found: Found): boolean {
+  if (found === undefined || found instanceof AppError) return areaOf(pathname).isForKeys;
+  for (const prepared of found.byMethod.values()) if (prepared.isCrossOrigin) return true;
+  return false;
 }
 
 /** HEAD is answered by what answers GET. */

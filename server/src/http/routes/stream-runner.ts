@@ -30,11 +30,6 @@ const CROSS_ORIGIN = 'access-control-';
 export function streamRunner(route: StreamRoute, options: RunnerOptions, respond: Responder): RouteRunner {
   const identify = createIdentify(route.admits, options);
 
-  async function sendAnswer(exchange: Exchange, { body, ...head }: StreamAnswer, signal: AbortSignal): Promise<void> {
-    if (Buffer.isBuffer(body)) respond.whole(exchange, head.status, head.headers, body);
-    else await respond.stream(exchange, { ...head, ...(body && { body }) }, signal);
-  }
-
   async function serve(exchange: Exchange, rawQuery: string, params: Params): Promise<void> {
     const { request, response, context } = exchange;
     const body = bodyPieces(request, response, route.bodyBytesMax);
@@ -55,7 +50,7 @@ export function streamRunner(route: StreamRoute, options: RunnerOptions, respond
       };
       const answer = await Promise.race([route.handle(asked), life.over]);
       if (answer === undefined) throw life.reason();
-      await sendAnswer(exchange, checked(answer), life.signal);
+      await sendAnswer(respond, exchange, checked(answer), life.signal);
     } catch (error) {
       throw life.signal.aborted && !response.headersSent ? life.reason() : error;
     } finally {
@@ -90,6 +85,16 @@ export function streamRunner(route: StreamRoute, options: RunnerOptions, respond
     if (isUnknown) return serve(exchange, rawQuery, params);
     return admitAudited(exchange, rawQuery, params, await identify(exchange));
   };
+}
+
+async function sendAnswer(
+  respond: Responder,
+  exchange: Exchange,
+  { body, ...head }: StreamAnswer,
+  signal: AbortSignal,
+): Promise<void> {
+  if (Buffer.isBuffer(body)) respond.whole(exchange, head.status, head.headers, body);
+  else await respond.stream(exchange, { ...head, ...(body && { body }) }, signal);
 }
 
 function isDenied(error: unknown): boolean {

@@ -6,6 +6,7 @@ import { DefinitionsQuery } from '../definitions/schema.js';
 import type { ProxyShape } from './definition/content.js';
 import { PROXY_EVENTS } from './events.js';
 import { proxyFigureRoutes } from './figures/routes.js';
+import { proxyRoute } from './run/routes.js';
 import { ProxyBody, ProxyDocument, ProxyList, ProxyPatchDocument } from './schema.js';
 import type { Proxies } from './service.js';
 import { proxyVersionRoutes } from './versions/routes.js';
@@ -32,7 +33,7 @@ const RULES = {
 
 export function proxyRoutes(proxies: Proxies): AnyRoute[] {
   return [
-    proxies.route,
+    proxyRoute(proxies.calls),
     ...collectionRoutes(proxies.definitions),
     ...readAndDeleteRoutes(proxies.definitions),
     ...changeRoutes(proxies.definitions),

@@ -1,4 +1,3 @@
-import type { StreamRoute } from '../../http/routes/stream-route.js';
 import type { DefinitionCalls } from '../definitions/calls.js';
 import { createDefinitionCalls } from '../definitions/calls.js';
 import type { FigureCalls } from '../definitions/figures/figure-calls.js';
@@ -12,8 +11,8 @@ import { createProxyStore } from './definition/store.js';
 import { proxyFailureOf } from './figures/failure-class.js';
 import type { ProxyFigures } from './figures/service.js';
 import { createProxyFigureCalls } from './figures/service.js';
-import type { ProxyRunOptions } from './run/service.js';
-import { createProxyRoute } from './run/service.js';
+import type { ProxyCalls, ProxyRunOptions } from './run/service.js';
+import { createProxyCalls } from './run/service.js';
 
 export interface ProxiesOptions extends ProxyStoreOptions, Omit<ProxyRunOptions, 'findProxy' | 'onCalled'> {
   readonly proxyFigures: Pick<ProxyFigures, 'note' | 'flush'>;
@@ -24,7 +23,7 @@ export interface Proxies {
   readonly versions: VersionCalls<ProxyShape>;
   readonly figures: FigureCalls;
   /** What requests are sent through. */
-  readonly route: StreamRoute;
+  readonly calls: ProxyCalls;
 }
 
 export function createProxies(options: ProxiesOptions): Proxies {
@@ -34,7 +33,7 @@ export function createProxies(options: ProxiesOptions): Proxies {
     definitions: createDefinitionCalls({ database, store, newKept: () => newProxyKey(systemKeys.apiKeyPepper) }),
     versions: createVersionCalls(database, store),
     figures: createProxyFigureCalls(database, proxyFigures),
-    route: createProxyRoute({
+    calls: createProxyCalls({
       ...options,
       findProxy: createFindProxy(options, store),
       onCalled: ({ tenantId, proxyId, durationMs, failure }) => {

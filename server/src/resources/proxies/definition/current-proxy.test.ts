@@ -15,8 +15,12 @@ import { createProcessLog } from '../../../telemetry/process-log.js';
 import { eventually } from '../../../testing/eventually.js';
 import type { TestApp, TestTenant } from '../../../testing/test-app.js';
 import { rootKeyOf, startTestApp } from '../../../testing/test-app.js';
+import type { DefinitionCalls } from '../../definitions/calls.js';
+import { createDefinitionCalls } from '../../definitions/calls.js';
+import type { ProxyShape } from './content.js';
 import type { FindProxy } from './current-proxy.js';
 import { createFindProxy } from './current-proxy.js';
+import { newProxyKey } from './kind.js';
 import type { ProxyStory } from './store.js';
 import { createProxyStore } from './store.js';
 
@@ -27,6 +31,7 @@ describe('a Proxy found by its key', () => {
   let tenant: TestTenant;
   let database: Database;
   let caches: Caches;
+  let node: DefinitionCalls<ProxyShape>;
   let findOnNode: FindProxy;
   let looks = 0;
   const altered: ProxyStory[] = [];
@@ -56,7 +61,10 @@ describe('a Proxy found by its key', () => {
       ...{ forgetAccess: nothing, onSecurity: nothing, onIntegrityFault: nothing },
       onProxyAltered: (story: ProxyStory) => void altered.push(story),
     };
-    findOnNode = createFindProxy(options, createProxyStore(options));
+    const store = createProxyStore(options);
+    const newKept = () => newProxyKey(keyStore.systemKeys.apiKeyPepper);
+    node = createDefinitionCalls({ database, store, newKept });
+    findOnNode = createFindProxy(options, store);
     await eventually('the node hears of changes', () => caches.isHearing());
   });
   after(async () => {
@@ -137,14 +145,14 @@ describe('a Proxy found by its key', () => {
     const { id, key } = await make();
     await warm(key);
     const auditContext = operatorContext(systemClock.nowMs());
-    await node.definitions.patch(tenant.id, auditContext, id, { name: 'Here' });
+    await node.patch(tenant.id, auditContext, id, { name: 'Here' });
     assert.equal((await findOnNode(key))?.definition.name, 'Here');
     await warm(key);
-    const { key: next } = await node.definitions.renew(tenant.id, auditContext, id);
+    const { key: next } = await node.renew(tenant.id, auditContext, id);
     assert.equal(await findOnNode(key), undefined);
     assert.equal((await findOnNode(next))?.proxyId, id);
     await warm(next);
-    await node.definitions.delete(tenant.id, auditContext, id);
+    await node.delete(tenant.id, auditContext, id);
     assert.equal(await findOnNode(next), undefined);
   });
 

@@ -18,7 +18,7 @@ export interface SeenRequest {
 type Answer = (response: ServerResponse, request: IncomingMessage) => void;
 
 /** Another company on loopback, with what an app has to be told to reach it. */
-export interface Destination extends Pick<Listening, 'close' | 'port'> {
+export interface TestDestination extends Pick<Listening, 'close' | 'port'> {
   readonly env: Readonly<Record<string, string>>;
   readonly seen: SeenRequest[];
   /** How each path answers, without its query; 200 with what was seen unless told. */
@@ -31,7 +31,7 @@ export interface Destination extends Pick<Listening, 'close' | 'port'> {
   last(): SeenRequest;
 }
 
-export async function startDestination(): Promise<Destination> {
+export async function startDestination(): Promise<TestDestination> {
   const folder = await mkdtemp('/tmp/sr-destination-');
   const certificates = certificatesIn(folder);
   await certificates.makeAuthority('authority');
@@ -40,7 +40,7 @@ export async function startDestination(): Promise<Destination> {
     ['key', 'pem'].map((ending) => readFile(certificates.file(`server.${ending}`), 'utf8')),
   );
   const seen: SeenRequest[] = [];
-  const [answers, unread]: [Destination['answers'], Destination['unread']] = [new Map(), new Map()];
+  const [answers, unread]: [TestDestination['answers'], TestDestination['unread']] = [new Map(), new Map()];
   const server = await listening(
     createServer({ key, cert }, (request, response) => {
       const { method = '', url = '', rawHeaders, headers } = request;

@@ -5,13 +5,13 @@ import { findProgram } from '@strongroom/test-servers/find.js';
 import type { CallOptions } from '../../../testing/http-client.js';
 import type { TestApp, TestTenant } from '../../../testing/test-app.js';
 import { startTestApp } from '../../../testing/test-app.js';
-import type { Destination } from './destination-fixture.js';
+import type { TestDestination } from './destination-fixture.js';
 import { startDestination } from './destination-fixture.js';
 
 const CARD = '4242424242424242';
 
 describe('a call through an ephemeral Proxy', { skip: findProgram('openssl') ? false : 'openssl is not here' }, () => {
-  let destination: Destination;
+  let destination: TestDestination;
   let app: TestApp;
   let tenant: TestTenant;
   let key: string;

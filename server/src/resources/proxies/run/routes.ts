@@ -1,16 +1,13 @@
-import type { StreamAnswer, StreamRoute } from '../../../http/routes/stream-route.js';
+import type { StreamRoute } from '../../../http/routes/stream-route.js';
 import { defineStream } from '../../../http/routes/stream-route.js';
 import { PROXY_EVENTS } from '../events.js';
-import type { ProxyRequest } from './invoke.js';
+import type { ProxyCalls } from './service.js';
 
 /** Silence ends a call long before; this is for one that goes on and on. */
 const DURATION_MS_MAX = 3_600_000;
 
 /** Where requests are sent through: everything behind `/proxy`. */
-export function proxyRoute(
-  handle: (request: ProxyRequest) => Promise<StreamAnswer>,
-  { bodyBytesMax }: { readonly bodyBytesMax: number },
-): StreamRoute {
+export function proxyRoute({ send, bodyBytesMax }: ProxyCalls): StreamRoute {
   return defineStream({
     path: '/proxy/*',
     methods: ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'],
@@ -22,6 +19,6 @@ export function proxyRoute(
     durationMsMax: DURATION_MS_MAX,
     problemsIn: 'proxy_error',
     audit: { entityId: '*', onDenied: PROXY_EVENTS.denied },
-    handle,
+    handle: send,
   });
 }

@@ -1,11 +1,10 @@
-import type { StreamRoute } from '../../../http/routes/stream-route.js';
+import type { StreamAnswer } from '../../../http/routes/stream-route.js';
 import type { RateCounter } from '../../../limits/rate-counter.js';
 import type { LateSandbox } from '../../../sandbox/late-sandbox.js';
 import { createRunCode } from '../../reactors/index.js';
 import { createAnonymousLimit } from './anonymous-limit.js';
-import type { ProxyInvokeOptions } from './invoke.js';
+import type { ProxyInvokeOptions, ProxyRequest } from './invoke.js';
 import { createProxyInvoke } from './invoke.js';
-import { proxyRoute } from './routes.js';
 
 export interface ProxyRunOptions extends Omit<ProxyInvokeOptions, 'runCode' | 'countAnonymous'> {
   readonly sandbox: Pick<LateSandbox, 'run' | 'state'>;
@@ -14,12 +13,18 @@ export interface ProxyRunOptions extends Omit<ProxyInvokeOptions, 'runCode' | 'c
   readonly proxyBodyBytesMax: number;
 }
 
-/** The route that requests are sent through, of the parts it takes. */
-export function createProxyRoute(options: ProxyRunOptions): StreamRoute {
-  const invoke = createProxyInvoke({
-    ...options,
-    runCode: createRunCode(options.sandbox),
-    countAnonymous: createAnonymousLimit(options.rateCounter),
-  });
-  return proxyRoute(invoke, { bodyBytesMax: options.proxyBodyBytesMax });
+/** Calls through Proxies. */
+export interface ProxyCalls {
+  send(request: ProxyRequest): Promise<StreamAnswer>;
+  /** Of the body of a request that goes on in pieces. */
+  readonly bodyBytesMax: number;
+}
+
+export function createProxyCalls(options: ProxyRunOptions): ProxyCalls {
+  const runCode = createRunCode(options.sandbox);
+  const countAnonymous = createAnonymousLimit(options.rateCounter);
+  return {
+    send: createProxyInvoke({ ...options, runCode, countAnonymous }),
+    bodyBytesMax: options.proxyBodyBytesMax,
+  };
 }

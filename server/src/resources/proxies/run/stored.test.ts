@@ -5,7 +5,7 @@ import { findProgram } from '@strongroom/test-servers/find.js';
 import { PROXY_ANONYMOUS } from '../../../limits/catalogue.js';
 import type { TestApp, TestTenant } from '../../../testing/test-app.js';
 import { startTestApp } from '../../../testing/test-app.js';
-import type { Destination } from './destination-fixture.js';
+import type { TestDestination } from './destination-fixture.js';
 import { startDestination } from './destination-fixture.js';
 
 const CARD = '4242424242424242';
@@ -20,7 +20,7 @@ interface Made {
 describe('a call through a stored Proxy', {
   skip: isRun ? false : 'neither the engine nor openssl may be missing',
 }, () => {
-  let destination: Destination;
+  let destination: TestDestination;
   let app: TestApp;
   let tenant: TestTenant;
   let manager: string;

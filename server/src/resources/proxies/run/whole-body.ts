@@ -18,6 +18,6 @@ export async function readWholeBody(pieces: AsyncIterable<Buffer>, bytesMax: num
   return Buffer.concat(read);
 }
 
-export function tooLarge(bytesMax: number): AppError {
+function tooLarge(bytesMax: number): AppError {
   return new AppError('payload_too_large', `The body is larger than ${bytesMax} bytes.`);
 }
