@@ -27,6 +27,8 @@ export interface Outside {
   mannerOf: (path: string) => Manner;
   /** What its name leads to. */
   addresses: NameAnswer;
+  /** Answers without an end that are being sent. */
+  endless: number;
   /** How many connections came to an address that nobody is allowed to reach. */
   trespasses: number;
   /** Goes there itself once, and tells whether that was counted. */
@@ -71,6 +73,7 @@ export async function startOutside(): Promise<Outside> {
     mannerOf: () => 'well',
     addresses: [ALLOWED],
     trespasses: 0,
+    endless: 0,
     async isCounting() {
       await reach(port);
       const isCounted = outside.trespasses === 1;
@@ -97,15 +100,20 @@ async function take(outside: Outside, request: IncomingMessage, response: Server
   const path = request.url ?? '';
   const manner = outside.mannerOf(path);
   outside.received.push({ manner, path, body: Buffer.concat(pieces).toString() });
-  answer(response, manner);
+  answer(outside, response, manner);
 }
 
-function answer(response: ServerResponse, manner: Manner): void {
+function answer(outside: Outside, response: ServerResponse, manner: Manner): void {
   // One request a connection, so that each is judged anew.
   if (manner === 'well') response.writeHead(200, { Connection: 'close' }).end('outside');
   if (manner === 'resets') response.socket?.destroy();
   if (manner === 'garbage') response.socket?.end('not HTTP at all\r\n\r\n');
-  if (manner === 'endless') writeOn(response.writeHead(200));
+  if (manner !== 'endless') return;
+  outside.endless += 1;
+  response.once('close', () => {
+    outside.endless -= 1;
+  });
+  writeOn(response.writeHead(200));
 }
 
 function writeOn(response: ServerResponse): void {

@@ -14,6 +14,7 @@ import { migrateKill } from './scenarios/migrate-kill.js';
 import { networkHole, networkRefused, networkReset, networkSlow } from './scenarios/network.js';
 import { callbackFaults, nameFaults } from './scenarios/outside-faults.js';
 import { postgresKill } from './scenarios/postgres-kill.js';
+import { apiKillDuringStream, destinationFaults, postgresGoneForProxy, proxyStorm } from './scenarios/proxy-faults.js';
 import { purgeKill } from './scenarios/purge-kill.js';
 import { apiKillWithQueue, postgresKillWithQueue } from './scenarios/queued-runs.js';
 import { redisFlush, redisKill, redisSlow, redisStop } from './scenarios/redis.js';
@@ -56,4 +57,8 @@ export const SCENARIOS: readonly Scenario[] = [
   postgresKillWithQueue,
   callbackFaults,
   nameFaults,
+  destinationFaults,
+  postgresGoneForProxy,
+  apiKillDuringStream,
+  proxyStorm,
 ];
