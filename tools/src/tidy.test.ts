@@ -49,7 +49,6 @@ const LIST_OF_SLICES = 'resources.ts';
 const SLICE_PAIRS: readonly string[] = [
   'application-templates -> applications',
   'definitions -> applications',
-  'reactors -> applications',
   'reactors -> tokens',
   'sessions -> applications',
   'tenants -> users',

@@ -15,3 +15,4 @@ export const PROXY_FAILURE_CLASSES = [
   /** It could not be reached, or ended the connection. */
   'destination_failed',
 ] as const;
+export type ProxyFailureClass = (typeof PROXY_FAILURE_CLASSES)[number];
