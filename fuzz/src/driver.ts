@@ -43,7 +43,10 @@ export function driverOf(options: DriverOptions): Drive {
   const { victim, neighbour, canaries } = options.world;
   const standard: Standard = {
     foreign: [victim.mark, neighbour.mark],
-    foreignIds: [victim.id, victim.applicationId, victim.tokenId, ...victim.scratchTokenIds, ...victim.reactorIds],
+    foreignIds: [
+      ...[victim.id, victim.applicationId, victim.tokenId],
+      ...[...victim.scratchTokenIds, ...victim.reactorIds, ...victim.proxyIds],
+    ],
     mayOverload: false,
     canaryIn: {
       refused: canaryFinder(canaries, REFUSED_DIGITS),

@@ -26,6 +26,9 @@ const KEY = /key_(?:pub|pvt|mgt|ses|prx)_[0-9A-Za-z]{32}|rk1_[0-9A-Za-z_-]{43}|r
 /** Calls that answer with a new credential. */
 const SHOWS_KEY =
   /^\/(?:applications(?:\/[^/?]+\/(?:regenerate|keys))?|sessions|reactors(?:\/[^/?]+\/callback-secret)?)\/?(?:\?|$)/;
+/** The key of a Proxy is an address, which its readers see. */
+const SHOWS_ADDRESS = /^\/proxies(?:\/|\?|$)/;
+const ADDRESS = /key_prx_[0-9A-Za-z]{32}/g;
 /** Calls that run code of the caller: what it throws is its own, and there may be no process for it at the moment. */
 const RUNS_CODE = /^\/reactors\/(?:[^/?]+\/)?(?:react|react-async|test|results\/[^/?]+)\/?(?:\?|$)/;
 const CODES_OF_RUNS: Readonly<Record<number, RegExp>> = {
@@ -79,8 +82,9 @@ export function faultOf(answer: Answer, judged: Judged, standard: Standard): str
   const canary = canaryIn ? canaryIn(body.replaceAll(traceId, '')) : undefined;
   if (canary !== undefined && !judged.text().includes(canary)) return 'the answer holds digits of a card';
   if (status < 300) {
-    const isShown = judged.method === 'POST' && SHOWS_KEY.test(onceDecoded(judged.target));
-    const [key] = KEY.exec(body) ?? [];
+    const target = onceDecoded(judged.target);
+    const isShown = judged.method === 'POST' && SHOWS_KEY.test(target);
+    const [key] = KEY.exec(SHOWS_ADDRESS.test(target) ? body.replaceAll(ADDRESS, '') : body) ?? [];
     return key === undefined || isShown || judged.text().includes(key) ? undefined : 'the answer holds a key';
   }
   if (headers.get('content-type') !== 'application/problem+json') return 'the refusal is no problem document';

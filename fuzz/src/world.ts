@@ -55,6 +55,8 @@ export interface Tenant {
   readonly scratchTokenIds: readonly string[];
   /** Reactors to change and run at will. */
   readonly reactorIds: readonly string[];
+  /** Proxies to change at will. */
+  readonly proxyIds: readonly string[];
   /** By list: `logs`, `tokens`, `search`. */
   readonly cursors: Readonly<Record<string, string>>;
 }
@@ -166,6 +168,7 @@ async function furnish(ask: Ask, manageKey: string, mark: string): Promise<Tenan
     scratch,
     scratchTokenIds,
     reactorIds: await makeReactors(ask, manageKey, mark),
+    proxyIds: await makeProxies(ask, manageKey, mark),
     cursors: {
       logs: await cursorOf(manageKey, 'GET', '/logs?size=2'),
       tokens: await cursorOf(privateKey, 'GET', '/v2/tokens?size=2'),
@@ -178,6 +181,12 @@ async function makeReactors(ask: Ask, manageKey: string, mark: string): Promise<
   const body = { name: 'Echo', code: REACTOR_CODE, configuration: { OWNER: mark } };
   const made = await Promise.all(Array.from({ length: REACTORS }, () => ask(manageKey, 'POST', '/reactors', body)));
   return made.map((reactor) => textOf(reactor, 'id'));
+}
+
+async function makeProxies(ask: Ask, manageKey: string, mark: string): Promise<string[]> {
+  const body = { name: 'Echo', destination_url: 'https://echo.invalid/base', configuration: { OWNER: mark } };
+  const made = await Promise.all(Array.from({ length: REACTORS }, () => ask(manageKey, 'POST', '/proxies', body)));
+  return made.map((proxy) => textOf(proxy, 'id'));
 }
 
 async function endedKeys(ask: Ask, manageKey: string): Promise<string[]> {

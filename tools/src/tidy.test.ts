@@ -50,7 +50,6 @@ const SLICE_PAIRS: readonly string[] = [
   'application-templates -> applications',
   'definitions -> applications',
   'proxies -> reactors',
-  'reactors -> applications',
   'reactors -> tokens',
   'sessions -> applications',
   'tenants -> users',

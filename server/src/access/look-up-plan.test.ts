@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
+import { findProxyByKey } from '../resources/proxies/queries.js';
 import type { SystemTx } from '../storage/scope.js';
 import type { TestDatabase } from '../testing/test-database.js';
 import { createTestDatabase } from '../testing/test-database.js';
@@ -13,7 +14,7 @@ describe('looking for a key before its tenant is known', () => {
     db = await createTestDatabase();
     // As after a restore: many rows, and no statistics about any of them.
     await db.owner.query(`SET session_replication_role = replica`);
-    for (const name of ['tenants', 'applications', 'api_keys', 'sessions']) {
+    for (const name of ['tenants', 'applications', 'api_keys', 'sessions', 'proxies']) {
       await db.owner.query(`ALTER TABLE ${name} SET (autovacuum_enabled = off)`);
     }
     await db.owner.query(
@@ -31,6 +32,10 @@ describe('looking for a key before its tenant is known', () => {
     await db.owner.query(
       `INSERT INTO sessions (tenant_id, id, hash, nonce_hash, created_by, mac, expires_at, created_at)
        SELECT tenant_id, gen_random_uuid(), sha256(id::text::bytea), '\\x00', id, '\\x00', now(), now() FROM applications`,
+    );
+    await db.owner.query(
+      `INSERT INTO proxies (tenant_id, id, name, key_hash, version, sealed, created_at)
+       SELECT tenant_id, gen_random_uuid(), 'x', sha256(id::text::bytea), 1, '\\x00', now() FROM applications`,
     );
   });
   after(() => db.drop());
@@ -58,6 +63,7 @@ describe('looking for a key before its tenant is known', () => {
   for (const [what, find, index] of [
     ['an API key', findCredentialByHash, /api_keys_by_hash/],
     ['a session', findSessionByHash, /sessions_by_hash/],
+    ['a Proxy', findProxyByKey, /proxies_by_key/],
   ] as const) {
     it(`${what} is found by the index on hashes, and no table is walked, also without statistics`, async () => {
       const plan = await planOf(find);

@@ -71,11 +71,13 @@ suite('announcements', () => {
     const [tenantId, other] = [newId(), newId()];
     await database.write(tenantId, (tx) => announce(tx, { kind: 'tenant', tenantId }));
     await database.write(other, (tx) => announce(tx, { kind: 'access', tenantId: other }));
+    await database.write(other, (tx) => announce(tx, { kind: 'proxy', tenantId: other }));
     await announceAndHear();
     const ours = heard.filter((change) => change.tenantId === tenantId || change.tenantId === other);
     assert.deepEqual(ours, [
       { kind: 'tenant', tenantId },
       { kind: 'access', tenantId: other },
+      { kind: 'proxy', tenantId: other },
     ]);
   });
 

@@ -155,6 +155,23 @@ async function spreadCode({ app, tenant, keyWith, make }: TestVault, canaries: C
   assert.equal((await app.call('PATCH', path, { key: tenant.key, body: { code: `${code} ` } })).status, 204);
 }
 
+/** Makes and changes a Proxy that says canaries, and tells the keys it had. */
+async function spreadProxy({ app, tenant }: TestVault, { source, setting, result }: Canaries) {
+  const call = (method: string, path: string, body?: object) =>
+    app.call(method, path, {
+      ...{ key: tenant.key, headers: { 'SVC-IDEMPOTENCY-KEY': `proxy-${method}` } },
+      ...(body && { body }),
+    });
+  const said = { destination_url: `https://a.example/${source}`, request_transform: { code: source } };
+  const made = await call('POST', '/proxies', { name: 'Canaries', ...said, configuration: { SETTING: setting } });
+  assert.equal(made.status, 201, made.text);
+  const path = `/proxies/${made.json.id}`;
+  assert.equal((await call('PATCH', path, { response_transform: { code: result } })).status, 204);
+  const renewed = await call('POST', `${path}/regenerate`);
+  assert.equal((await call('GET', path)).json.key, renewed.json.key);
+  return { proxyKey: String(made.json.key), nextProxyKey: String(renewed.json.key) };
+}
+
 async function filesUnder(folder: string): Promise<string[]> {
   const entries = await readdir(folder, { withFileTypes: true, recursive: true });
   return entries.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name));
@@ -179,9 +196,10 @@ test('no canary in tables, data files, write-ahead log, process log, server log,
   const named = await app.call('PUT', '/tenants/self', { key: vault.tenant.key, body: { name: control.plain } });
   assert.equal(named.status, 200);
 
-  const canaries = plant();
-  const errors = await spread(vault, canaries);
-  if (findEngine() !== undefined) await spreadCode(vault, canaries);
+  const planted = plant();
+  const errors = await spread(vault, planted);
+  if (findEngine() !== undefined) await spreadCode(vault, planted);
+  const canaries = { ...planted, ...(await spreadProxy(vault, planted)) };
   const trace = word('trace');
   await vault.send('GET', '/tokens', undefined, { headers: { 'SVC-TRACE-ID': trace } });
 

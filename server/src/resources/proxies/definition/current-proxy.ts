@@ -51,9 +51,14 @@ function definitionOf(content: ProxyDefinition): CurrentProxy['definition'] {
   return { name, destinationUrl, requestTransform, responseTransform, applicationId, configuration, requireAuth };
 }
 
-/** About what one takes in memory. */
-export function bytesOfProxy({ definition }: CurrentProxy): number {
-  return Buffer.byteLength(JSON.stringify(definition)) + FIXED_BYTES;
-}
-
 const FIXED_BYTES = 1_024;
+/** At most, of a character of text in memory. */
+const CHARACTER_BYTES = 2;
+
+/** About what one takes in memory. From lengths alone: it is asked for whenever one comes or goes. */
+export function bytesOfProxy({ definition }: CurrentProxy): number {
+  const { name, destinationUrl, requestTransform, responseTransform, configuration } = definition;
+  const texts = [name, destinationUrl, requestTransform ?? '', responseTransform ?? ''];
+  for (const [key, value] of Object.entries(configuration)) texts.push(key, value);
+  return FIXED_BYTES + CHARACTER_BYTES * texts.reduce((sum, text) => sum + text.length, 0);
+}
