@@ -16,7 +16,7 @@ export const LogBody = named('Log', {
   source_address: Type.Optional(Type.String({ description: 'Only with include=details' })),
   trace_id: Type.Optional(Type.String({ description: 'Only with include=details' })),
   entity_version: Type.Optional(
-    Type.Integer({ description: 'Only with include=details: the version of the Reactor that ran' }),
+    Type.Integer({ description: 'Only with include=details: the version of the Reactor or Proxy that ran' }),
   ),
 });
 

@@ -35,4 +35,8 @@ describe('expressions in text', () => {
     assert.equal(filled(piecesOfQuery('n=%7B%7Ba%7D%7D'), ['{{a}}']), 'n=a%26b%3Dc%20d%22');
     assert.equal(filled(piecesOfQuery('n=%7B%7Ba&m=%ZZ'), []), 'n=%7B%7Ba&m=%ZZ');
   });
+
+  it('a value that no encoding has goes without what is broken of it', () => {
+    assert.equal(joinPieces(piecesOfQuery('n={{a}}'), ['x\ud800y']), 'n=x%EF%BF%BDy');
+  });
 });

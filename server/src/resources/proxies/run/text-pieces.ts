@@ -38,7 +38,8 @@ export function joinPieces(pieces: readonly TextPiece[], values: readonly string
       if (!isExpression) return text;
       const value = values[at] ?? '';
       at += 1;
-      return isEncoded ? encodeURIComponent(value) : value;
+      // Half a pair of surrogates has no encoding.
+      return isEncoded ? encodeURIComponent(value.toWellFormed()) : value;
     })
     .join('');
 }
