@@ -98,8 +98,10 @@ suite('a connection that breaks around the commit', () => {
     proxy.setWeather('pass');
     for (const outcome of outcomes) assert.ok(outcome.status === 'rejected' && isUnknown(outcome.reason));
     assert.equal(runs, 2);
-    const stored = await storedNotes(db.owner);
-    assert.equal(stored.filter((id) => id.startsWith('panic ')).length, 2);
+    await eventually('both are there', async () => {
+      const stored = await storedNotes(db.owner);
+      return stored.filter((id) => id.startsWith('panic ')).length === 2;
+    });
   });
 
   test('nobody runs again, whatever the server that goes down while it commits gives as its reason', async () => {
@@ -108,8 +110,10 @@ suite('a connection that breaks around the commit', () => {
     proxy.setWeather('pass');
     for (const outcome of outcomes) assert.ok(outcome.status === 'rejected' && isUnknown(outcome.reason));
     assert.equal(runs, 2);
-    const stored = await storedNotes(db.owner);
-    assert.equal(stored.filter((id) => id.startsWith('read-only ')).length, 2);
+    await eventually('both are there', async () => {
+      const stored = await storedNotes(db.owner);
+      return stored.filter((id) => id.startsWith('read-only ')).length === 2;
+    });
   });
 
   test('a read whose transaction cannot be ended has its rows all the same', async () => {
