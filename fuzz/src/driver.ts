@@ -42,10 +42,10 @@ const MASKED_DIGITS = 12;
 export function driverOf(options: DriverOptions): Drive {
   const { victim, neighbour, canaries } = options.world;
   const standard: Standard = {
-    foreign: [victim.mark, neighbour.mark],
+    foreign: [victim.mark, neighbour.mark, ...victim.proxies.map(({ key }) => key)],
     foreignIds: [
-      ...[victim.id, victim.applicationId, victim.tokenId],
-      ...[...victim.scratchTokenIds, ...victim.reactorIds, ...victim.proxyIds],
+      ...[victim.id, victim.applicationId, victim.tokenId, ...victim.scratchTokenIds, ...victim.reactorIds],
+      ...victim.proxies.map(({ id }) => id),
     ],
     mayOverload: false,
     canaryIn: {

@@ -26,9 +26,6 @@ const KEY = /key_(?:pub|pvt|mgt|ses|prx)_[0-9A-Za-z]{32}|rk1_[0-9A-Za-z_-]{43}|r
 /** Calls that answer with a new credential. */
 const SHOWS_KEY =
   /^\/(?:applications(?:\/[^/?]+\/(?:regenerate|keys))?|sessions|reactors(?:\/[^/?]+\/callback-secret)?)\/?(?:\?|$)/;
-/** The key of a Proxy is an address, which its readers see. */
-const SHOWS_ADDRESS = /^\/proxies(?:\/|\?|$)/;
-const ADDRESS = /key_prx_[0-9A-Za-z]{32}/g;
 /** Calls that run code of the caller: what it throws is its own, and there may be no process for it at the moment. */
 const RUNS_CODE = /^\/reactors\/(?:[^/?]+\/)?(?:react|react-async|test|results\/[^/?]+)\/?(?:\?|$)/;
 const CODES_OF_RUNS: Readonly<Record<number, RegExp>> = {
@@ -38,6 +35,17 @@ const CODES_OF_RUNS: Readonly<Record<number, RegExp>> = {
   500: /^reactor_error$/,
   503: /^(overloaded|reactors_unavailable)$/,
 };
+/** Calls through Proxies: nothing can be reached from here, and refusals stand in a member of their own. */
+const THROUGH_PROXY = /^\/proxy(?:[/?]|$)/;
+const CODES_OF_PROXIES: Readonly<Record<number, RegExp>> = {
+  403: /^cross_site_refused$/,
+  422: /^(destination_refused|reactor_code_invalid)$/,
+  500: /^reactor_error$/,
+  503: /^(overloaded|reactors_unavailable)$/,
+};
+/** A Proxy's key is its address, and shown wherever the Proxy is. */
+const PROXIES = /^\/proxies(?:[/?]|$)/;
+const PROXY_KEY = /key_prx_[0-9A-Za-z]{32}/g;
 const MEMBERS_OF_RUNS = new Set(['status', 'console', 'duration_ms']);
 const INSIDES: readonly RegExp[] = [
   /\bat [^\s"]{1,200} \(?(?:file:|node:|\/)[^\s"]*:\d+/,
@@ -66,7 +74,11 @@ const CODES_BY_STATUS: Readonly<Record<number, RegExp>> = {
 export function faultOf(answer: Answer, judged: Judged, standard: Standard): string | undefined {
   const { status, headers, body } = answer;
   const runsCode = judged.method === 'POST' && RUNS_CODE.test(onceDecoded(judged.target));
-  const mayFail = (status === 503 && standard.mayOverload) || (runsCode && CODES_OF_RUNS[status] !== undefined);
+  const isThrough = THROUGH_PROXY.test(onceDecoded(judged.target));
+  const mayFail =
+    (status === 503 && standard.mayOverload) ||
+    (runsCode && CODES_OF_RUNS[status] !== undefined) ||
+    (isThrough && CODES_OF_PROXIES[status] !== undefined);
   if (status >= 500 && !mayFail) return `answered ${status}`;
   if (status < 200 || (status >= 300 && status < 400)) return `answered ${status}, which nothing here does`;
   const traceId = headers.get('svc-trace-id') ?? headers.get('bt-trace-id');
@@ -82,27 +94,33 @@ export function faultOf(answer: Answer, judged: Judged, standard: Standard): str
   const canary = canaryIn ? canaryIn(body.replaceAll(traceId, '')) : undefined;
   if (canary !== undefined && !judged.text().includes(canary)) return 'the answer holds digits of a card';
   if (status < 300) {
-    const target = onceDecoded(judged.target);
-    const isShown = judged.method === 'POST' && SHOWS_KEY.test(target);
-    const [key] = KEY.exec(SHOWS_ADDRESS.test(target) ? body.replaceAll(ADDRESS, '') : body) ?? [];
+    const isShown = judged.method === 'POST' && SHOWS_KEY.test(onceDecoded(judged.target));
+    const isOfProxies = PROXIES.test(onceDecoded(judged.target));
+    const [key] = KEY.exec(isOfProxies ? body.replaceAll(PROXY_KEY, '') : body) ?? [];
     return key === undefined || isShown || judged.text().includes(key) ? undefined : 'the answer holds a key';
   }
-  if (headers.get('content-type') !== 'application/problem+json') return 'the refusal is no problem document';
-  return judged.method === 'HEAD' ? undefined : faultOfProblem(answer, traceId, judged.text, runsCode);
+  const isWrapped = isThrough && headers.get('content-type') === 'application/json';
+  if (!isWrapped && headers.get('content-type') !== 'application/problem+json') {
+    return 'the refusal is no problem document';
+  }
+  if (judged.method === 'HEAD') return undefined;
+  return faultOfProblem(answer, traceId, judged.text, { runsCode, isThrough, isWrapped });
 }
 
 function faultOfProblem(
   { status, headers, body }: Answer,
   traceId: string,
   sent: () => string,
-  runsCode: boolean,
+  { runsCode, isThrough, isWrapped }: Readonly<Record<'runsCode' | 'isThrough' | 'isWrapped', boolean>>,
 ): string | undefined {
-  const problem = parse(body);
+  const problem = isWrapped ? unwrapped(parse(body)) : parse(body);
   if (problem === undefined) return 'the refusal is not JSON';
   const { type, title, detail, code, trace_id, errors, ...rest } = problem;
   const isOfRun = runsCode && typeof code === 'string' && CODES_OF_RUNS[status]?.test(code) === true;
-  if (!isOfRun && (typeof code !== 'string' || !CODES_BY_STATUS[status]?.test(code)))
-    return `code ${String(code)} with ${status}`;
+  const isKnown = [CODES_BY_STATUS, ...(isThrough ? [CODES_OF_PROXIES] : [])].some((codes) =>
+    codes[status]?.test(String(code)),
+  );
+  if (!isOfRun && !isKnown) return `code ${String(code)} with ${status}`;
   if (rest.status !== status || !hasMembers(rest, isOfRun)) return 'the members of the problem are not as agreed';
   if (type !== `urn:strongroom:problem:${code}`) return 'the type of the problem does not match its code';
   if (trace_id !== traceId) return 'the trace id of the problem is not that of its header';
@@ -120,6 +138,11 @@ function faultOfProblem(
     if (found !== undefined && !sent().includes(found)) return `the refusal shows insides: ${found.slice(0, 60)}`;
   }
   return undefined;
+}
+
+function unwrapped(body: Readonly<Record<string, unknown>> | undefined): Readonly<Record<string, unknown>> | undefined {
+  const { proxy_error: problem } = body ?? {};
+  return typeof problem === 'object' && problem !== null ? { ...problem } : undefined;
 }
 
 function hasMembers(rest: Readonly<Record<string, unknown>>, isOfRun: boolean): boolean {

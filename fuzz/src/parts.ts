@@ -8,6 +8,7 @@ import { flood } from './part-flood.js';
 import { forgeries } from './part-forgeries.js';
 import { ids } from './part-ids.js';
 import { oracles } from './part-oracles.js';
+import { proxies } from './part-proxies.js';
 import { queries } from './part-queries.js';
 import { rawBytes } from './part-raw.js';
 import { reactors } from './part-reactors.js';
@@ -19,5 +20,5 @@ import { tricks } from './part-tricks.js';
 export const PARTS: readonly Part[] = [
   ...[fields, text, forgeries, tricks, rawBytes, bombs],
   ...[expressions, oracles, ids, queries, cursors],
-  ...[chains, reactors, slow, flood],
+  ...[chains, reactors, proxies, slow, flood],
 ];

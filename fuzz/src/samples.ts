@@ -76,7 +76,7 @@ export function targetFor({ method, path, permission }: Operation, random: Rando
     return path.replace('{id}', random.pick(owner.reactorIds)).replace('{version}', '1');
   }
   if (path.startsWith('/proxies')) {
-    return path.replace('{id}', random.pick(world.side.proxyIds)).replace('{version}', '1');
+    return path.replace('{id}', random.pick(world.side.proxies).id).replace('{version}', '1');
   }
   const { applicationId, keyId } = random.pick(world.side.scratch);
   return path.replace('{id}', applicationId).replace('{key_id}', keyId);

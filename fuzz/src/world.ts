@@ -55,8 +55,8 @@ export interface Tenant {
   readonly scratchTokenIds: readonly string[];
   /** Reactors to change and run at will. */
   readonly reactorIds: readonly string[];
-  /** Proxies to change at will. */
-  readonly proxyIds: readonly string[];
+  /** Proxies to change and call at will: one that takes a key, one that takes none, and one with code. */
+  readonly proxies: readonly { readonly id: string; readonly key: string }[];
   /** By list: `logs`, `tokens`, `search`. */
   readonly cursors: Readonly<Record<string, string>>;
 }
@@ -168,7 +168,7 @@ async function furnish(ask: Ask, manageKey: string, mark: string): Promise<Tenan
     scratch,
     scratchTokenIds,
     reactorIds: await makeReactors(ask, manageKey, mark),
-    proxyIds: await makeProxies(ask, manageKey, mark),
+    proxies: await makeProxies(ask, manageKey, mark, textOf(owner, 'id')),
     cursors: {
       logs: await cursorOf(manageKey, 'GET', '/logs?size=2'),
       tokens: await cursorOf(privateKey, 'GET', '/v2/tokens?size=2'),
@@ -183,10 +183,24 @@ async function makeReactors(ask: Ask, manageKey: string, mark: string): Promise<
   return made.map((reactor) => textOf(reactor, 'id'));
 }
 
-async function makeProxies(ask: Ask, manageKey: string, mark: string): Promise<string[]> {
-  const body = { name: 'Echo', destination_url: 'https://echo.invalid/base', configuration: { OWNER: mark } };
-  const made = await Promise.all(Array.from({ length: REACTORS }, () => ask(manageKey, 'POST', '/proxies', body)));
-  return made.map((proxy) => textOf(proxy, 'id'));
+/** Their destination is a name that no rule allows, so nothing is ever sent to it. */
+async function makeProxies(
+  ask: Ask,
+  manageKey: string,
+  mark: string,
+  applicationId: string,
+): Promise<Tenant['proxies']> {
+  const code = 'module.exports = async ({ args }) => ({ body: args.body, headers: args.headers });';
+  const kinds = [{}, { require_auth: false, application_id: applicationId }, { request_transform: { code } }];
+  const made = await Promise.all(
+    kinds.map((more) =>
+      ask(manageKey, 'POST', '/proxies', {
+        ...{ name: 'Nowhere', destination_url: 'https://nowhere.invalid/v1', configuration: { OWNER: mark } },
+        ...more,
+      }),
+    ),
+  );
+  return made.map((proxy) => ({ id: textOf(proxy, 'id'), key: textOf(proxy, 'key') }));
 }
 
 async function endedKeys(ask: Ask, manageKey: string): Promise<string[]> {

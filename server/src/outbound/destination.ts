@@ -1,3 +1,4 @@
+import { parseUrl } from '../kernel/parse-url.js';
 import type { IpAddress } from '../limits/ip-address.js';
 import type { RefusalReason } from './outbound-error.js';
 import { readAddress } from './public-address.js';
@@ -27,8 +28,8 @@ const HTTP_PORT = 80;
  * and are judged as addresses. The text may be anything.
  */
 export function readDestination(text: string): Destination | RefusalReason {
-  if (typeof text !== 'string' || text.length > URL_LENGTH_MAX || !URL.canParse(text)) return 'url';
-  const url = new URL(text);
+  const url = typeof text === 'string' && text.length <= URL_LENGTH_MAX ? parseUrl(text) : undefined;
+  if (!url) return 'url';
   if (url.protocol !== 'https:' && url.protocol !== 'http:') return 'scheme';
   if (url.username !== '' || url.password !== '') return 'userinfo';
   const isPlain = url.protocol === 'http:';

@@ -16,19 +16,21 @@ import type { Answer, Call } from './http-client.js';
 import { createCaller } from './http-client.js';
 import type { Example, ExampleStep } from './page-examples.js';
 import { Bindings, examplesIn, unfolded } from './page-examples.js';
+import type { PaymentProvider } from './payment-provider.js';
 import { startPaymentProvider } from './payment-provider.js';
 
 const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
 const MAIN = fileURLToPath(new URL('../main.js', import.meta.url));
 const ON_THE_PAGE = 'http://127.0.0.1:8080';
 const PROVIDER_ON_THE_PAGE = 'http://127.0.0.1:9400';
+const SECURE_PROVIDER_ON_THE_PAGE = 'https://localhost:9443';
 const COMMAND_MS = 60_000;
 const TOKEN_RIGHTS = ['token:create', 'token:read', 'token:search', 'token:update', 'token:delete'];
 
 interface World {
   readonly url: string;
-  /** Of the payment provider that stands in on this machine. */
-  readonly providerUrl: string;
+  /** The payment provider that stands in on this machine. */
+  readonly provider: Pick<PaymentProvider, 'url' | 'secureUrl'>;
   readonly call: Call;
   readonly firstKey: string;
   readonly folder: string;
@@ -45,7 +47,8 @@ describe('the examples of the pages come out as they are printed', {
     const markdown = readFileSync(join(ROOT, page), 'utf8');
     const steps = examplesIn(page, markdown);
     if (steps.length === 0) continue;
-    it(page, async () => {
+    const isSecure = markdown.includes(SECURE_PROVIDER_ON_THE_PAGE);
+    it(page, { skip: isSecure && unless(findProgram('openssl'), 'openssl') }, async () => {
       const isTour = page === 'README.md';
       const { world, greeting, stop } = await start(isTour ? 'root key beside the data' : 'root key of its own');
       try {
@@ -98,7 +101,7 @@ async function start(
   const settings = {
     STRONGROOM_DATA_DIR: join(folder, 'data'),
     STRONGROOM_PORT: String(port),
-    STRONGROOM_OUTBOUND_ALLOW: provider.url,
+    ...provider.env,
     ...(how === 'root key of its own' && { STRONGROOM_ROOT_KEY_FILE: keyFile }),
   };
   const child = launch(settings, 'serve');
@@ -128,7 +131,7 @@ async function start(
   };
   return {
     greeting,
-    world: { url, providerUrl: provider.url, call: createCaller(url), firstKey, folder, shell },
+    world: { url, provider, call: createCaller(url), firstKey, folder, shell },
     async stop() {
       child.kill('SIGTERM');
       await ended;
@@ -142,9 +145,10 @@ function failed(error: { readonly code?: unknown; readonly stdout?: string }): {
   return { stdout: `${error.stdout}(ended with ${error.code})` };
 }
 
-function bindingsIn({ folder, url, providerUrl }: World): Bindings {
+function bindingsIn({ folder, url, provider }: World): Bindings {
   const bindings = new Bindings();
-  bindings.place(PROVIDER_ON_THE_PAGE, providerUrl);
+  bindings.place(PROVIDER_ON_THE_PAGE, provider.url);
+  bindings.place(SECURE_PROVIDER_ON_THE_PAGE, provider.secureUrl ?? SECURE_PROVIDER_ON_THE_PAGE);
   bindings.place(ON_THE_PAGE, url);
   bindings.place('/srv', folder);
   bindings.place('/backup', join(folder, 'backups'));

@@ -93,7 +93,7 @@ function isUnfinished(command: string): boolean {
 const KINDS = {
   id: '[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}',
   time: '\\d{4}-\\d{2}-\\d{2}T\\d{2}:\\d{2}:\\d{2}\\.\\d{3}\\+00:00',
-  key: 'key_(?:mgt|pvt|pub|ses)_[A-Za-z0-9]{32}',
+  key: 'key_(?:mgt|pvt|pub|ses|prx)_[A-Za-z0-9]{32}',
   exportKey: 'exportpub1_[A-Za-z0-9_-]{43}_[0-9a-f]{8}',
   rootKey: 'rk-[0-9a-f]{12}',
   nonce: '(?<="nonce": ?")[A-Za-z0-9]{22}(?=")',

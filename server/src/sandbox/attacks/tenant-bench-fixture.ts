@@ -6,6 +6,7 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { systemClock } from '../../kernel/clock.js';
+import { parseUrl } from '../../kernel/parse-url.js';
 import { EngineInstance } from '../engine/instance.js';
 import { prepareRun } from '../engine/prepared-run.js';
 import type { AnswerEngine, EngineAnswer, EngineRequest, RunOutcome } from '../run.js';
@@ -127,7 +128,7 @@ function json(status: number, value: unknown): EngineAnswer {
 function faultsOf({ method, url, headers }: EngineRequest): string[] {
   const faults: string[] = [];
   if (!METHOD.test(method)) faults.push(`method ${method}`);
-  if (!URL.canParse(url) || ENDS_A_LINE.test(url)) faults.push(`address ${url}`);
+  if (!parseUrl(url) || ENDS_A_LINE.test(url)) faults.push(`address ${url}`);
   if (headers.flat().some((text) => ENDS_A_LINE.test(text))) faults.push('a header with a line end');
   return faults;
 }

@@ -1,4 +1,5 @@
 import { AppError } from '../../../kernel/errors.js';
+import { parseUrl } from '../../../kernel/parse-url.js';
 
 /** Spellings of the segments `.` and `..`, which would lead out of the base address, and what a URL would read as a slash. */
 const LEADS_AWAY = /(^|\/)(\.|%2e){1,2}(\/|$)|[\\#]/i;
@@ -6,7 +7,7 @@ const URL_LENGTH_MAX = 16_384;
 
 /** The base address of an ephemeral call, checked as far as it can be without asking anybody. */
 export function readBaseUrl(text: string): string {
-  const url = URL.canParse(text) ? new URL(text) : undefined;
+  const url = parseUrl(text);
   if (!url || !/^https?:$/.test(url.protocol)) throw invalid('must be an absolute https address');
   if (url.username !== '' || url.password !== '') throw invalid('must not hold credentials: send them in a header');
   if (/[?#]/.test(text)) throw invalid('must have neither a query nor a fragment: the query is the one of the request');
@@ -32,8 +33,8 @@ export function destinationUrl(base: string, path: string, query: string): strin
 
 /** As the URL is read in the end. */
 function isBelow(base: string, text: string): boolean {
-  if (!URL.canParse(text)) return false;
-  const [from, to] = [new URL(base), new URL(text)];
+  const [from, to] = [parseUrl(base), parseUrl(text)];
+  if (!from || !to) return false;
   const folder = from.pathname.replace(/\/+$/, '');
   return to.origin === from.origin && (to.pathname === folder || to.pathname.startsWith(`${folder}/`));
 }

@@ -4,6 +4,7 @@ import { addFault, faultsUnder } from '../../../kernel/field-faults.js';
 import type { Json } from '../../../kernel/json.js';
 import type { JsonObject } from '../../../kernel/json-object.js';
 import { isJsonObject } from '../../../kernel/json-object.js';
+import { parseUrl } from '../../../kernel/parse-url.js';
 import { CALLBACK_URL_LENGTH_MAX, TIMEOUT_MS } from '../schema.js';
 
 /** What a call of a Reactor asks for. */
@@ -52,9 +53,8 @@ function readCallbackUrl(body: JsonObject, faults: Faults): string | undefined {
 }
 
 function isCallbackUrl(text: string): boolean {
-  if (!URL.canParse(text)) return false;
-  const { protocol, username, password } = new URL(text);
-  return protocol === 'https:' && username === '' && password === '';
+  const url = parseUrl(text);
+  return url?.protocol === 'https:' && url.username === '' && url.password === '';
 }
 
 function readTimeout(body: JsonObject, faults: Faults): number {
