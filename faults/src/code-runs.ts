@@ -19,6 +19,17 @@ export interface CodeUnderTest {
   readonly id: string;
 }
 
+let claimed = 0;
+
+/**
+ * Each call claims an address of its own, as the load does: a thousand calls at once are not to be told that one client sends too
+ * many, nor the scenarios behind them.
+ */
+export function ownAddress(): Readonly<Record<string, string>> {
+  claimed += 1;
+  return { 'X-Forwarded-For': `198.19.${(claimed >> 8) % 256}.${claimed % 256}` };
+}
+
 /** Makes a Reactor, once for a scenario. */
 export async function makeCode(cluster: Cluster, tenantIndex: number, code: string): Promise<CodeUnderTest> {
   const tenant = cluster.tenants[tenantIndex];
@@ -27,6 +38,7 @@ export async function makeCode(cluster: Cluster, tenantIndex: number, code: stri
   const made = await call({
     ...{ port: node.port, method: 'POST', path: '/reactors', key: tenant.managementKey, trace: 'make-code' },
     body: { name: 'Under test', code },
+    headers: ownAddress(),
     timeoutMs: ANSWER_MAX_MS,
   });
   const { id } = made.kind === 'answered' && made.status === 201 ? (made.body as { id?: string }) : {};
@@ -44,6 +56,7 @@ export function react(
   return call({
     ...{ port, method: 'POST', path: `/reactors/${id}/${path}`, key: tenant.tokenKey, trace: 'run-code' },
     body: { args, ...more },
+    headers: ownAddress(),
     timeoutMs: ANSWER_MAX_MS,
   });
 }

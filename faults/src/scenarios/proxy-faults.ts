@@ -3,7 +3,7 @@ import { request } from 'node:http';
 import type { Ending } from '../call.js';
 import { call } from '../call.js';
 import type { ClusterOptions } from '../cluster.js';
-import { residentMb, tellOf, within } from '../code-runs.js';
+import { ownAddress, residentMb, tellOf, within } from '../code-runs.js';
 import type { ApiNode } from '../node.js';
 import type { Manner, Outside } from '../outside.js';
 import { startOutside } from '../outside.js';
@@ -51,7 +51,7 @@ function sendThrough(round: Round, path: string): Promise<Ending> {
   return call({
     ...{ port: nodeOf(round).port, method: 'POST', path: `/proxy${path}`, key: keyOf(round), trace: 'proxied' },
     body: { n: path },
-    headers: { 'SVC-PROXY-URL': outside.url('') },
+    headers: { 'SVC-PROXY-URL': outside.url(''), ...ownAddress() },
     timeoutMs: TOLD_MAX_MS,
   });
 }
@@ -66,7 +66,7 @@ function toldOf(ending: Ending): string {
 /** A download without an end, from its first bytes on. */
 function openEndless(round: Round): Promise<IncomingMessage> {
   return new Promise((resolve, reject) => {
-    const headers = { 'SVC-API-KEY': keyOf(round), 'SVC-PROXY-URL': outside.url('') };
+    const headers = { 'SVC-API-KEY': keyOf(round), 'SVC-PROXY-URL': outside.url(''), ...ownAddress() };
     const asked = request({ host: '127.0.0.1', port: nodeOf(round).port, path: `/proxy/${round.id}/endless`, headers });
     asked.once('error', reject);
     asked.once('response', (response) => {

@@ -1,6 +1,6 @@
 import { call } from '../call.js';
 import type { CodeUnderTest } from '../code-runs.js';
-import { makeCode, react, tellOf, within } from '../code-runs.js';
+import { makeCode, ownAddress, react, tellOf, within } from '../code-runs.js';
 import type { ApiNode } from '../node.js';
 import { killTree } from '../processes.js';
 import type { Round, Scenario, Undo } from '../scenario.js';
@@ -40,6 +40,7 @@ async function checkResults(round: Round, node: ApiNode, accepted: readonly Acce
       const ending = await call({
         ...{ port: node.port, method: 'GET', key: code.tenant.tokenKey, trace: 'result' },
         path: `/reactors/${code.id}/results/${id}`,
+        headers: ownAddress(),
         timeoutMs: ANSWER_MAX_MS,
       });
       told = tellOf(ending);
