@@ -1,12 +1,11 @@
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Server } from 'node:https';
 import { createServer } from 'node:https';
 import { connect } from 'node:tls';
-import { certificatesIn } from '@strongroom/test-servers/certificates.js';
 import type { NameAnswer } from '@strongroom/test-servers/name-server.js';
 import { A, startNameServer } from '@strongroom/test-servers/name-server.js';
 import { freePort } from '@strongroom/test-servers/programs.js';
+import { makeServerIdentity } from '@strongroom/test-servers/server-identity.js';
 import type { Settings } from './product.js';
 
 /** What somebody outside does with a request. */
@@ -45,13 +44,8 @@ export const INSIDE = '127.0.0.2';
 const PIECE = 'x'.repeat(65_536);
 
 export async function startOutside(): Promise<Outside> {
-  const folder = await mkdtemp('/tmp/sr-outside-');
-  const certificates = certificatesIn(folder);
-  await certificates.makeAuthority('authority');
-  await certificates.makeCertificate('server', 'authority', NAME, `DNS:${NAME},IP:${ALLOWED},IP:${INSIDE}`);
-  const [key = '', cert = ''] = await Promise.all(
-    ['key', 'pem'].map((ending) => readFile(certificates.file(`server.${ending}`), 'utf8')),
-  );
+  const identity = await makeServerIdentity(`DNS:${NAME},IP:${ALLOWED},IP:${INSIDE}`);
+  const { key, cert } = identity;
   const server = createServer({ key, cert }, (request, response) => void take(outside, request, response));
   const inside = createServer({ key, cert }, (_request, response) => response.end('inside'));
   inside.on('connection', () => {
@@ -66,7 +60,7 @@ export async function startOutside(): Promise<Outside> {
   const outside: Outside = {
     settings: {
       STRONGROOM_OUTBOUND_ALLOW: `${ALLOWED}:${port}`,
-      STRONGROOM_OUTBOUND_CA_FILE: certificates.file('authority.pem'),
+      STRONGROOM_OUTBOUND_CA_FILE: identity.authorityFile,
       FAULTS_NAME_SERVER: `127.0.0.1:${names.port}`,
     },
     received: [],
@@ -84,7 +78,7 @@ export async function startOutside(): Promise<Outside> {
     urlByName: (path) => `https://${NAME}:${port}${path}`,
     async close() {
       await Promise.all([closeServer(server), closeServer(inside), names.close()]);
-      await rm(folder, { recursive: true, force: true });
+      await identity.remove();
     },
   };
   return outside;

@@ -1,12 +1,9 @@
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createServer } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo, Server } from 'node:net';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { certificatesIn } from '@strongroom/test-servers/certificates.js';
 import { findProgram } from '@strongroom/test-servers/find.js';
+import { makeServerIdentity } from '@strongroom/test-servers/server-identity.js';
 
 export interface PaymentProvider {
   readonly url: string;
@@ -24,22 +21,18 @@ export async function startPaymentProvider(): Promise<PaymentProvider> {
   if (findProgram('openssl') === undefined) {
     return { url, secureUrl: undefined, env: { STRONGROOM_OUTBOUND_ALLOW: url }, close: plain.close };
   }
-  const folder = await mkdtemp(join(tmpdir(), 'sr-provider-'));
-  const certificates = certificatesIn(folder);
-  await certificates.makeAuthority('authority');
-  await certificates.makeCertificate('server', 'authority', 'provider', 'DNS:localhost');
-  const [key, cert] = await Promise.all(['server.key', 'server.pem'].map((name) => readFile(certificates.file(name))));
-  const secure = await listening(createTlsServer({ ...(key && { key }), ...(cert && { cert }) }, charge));
+  const { key, cert, authorityFile, remove } = await makeServerIdentity('DNS:localhost');
+  const secure = await listening(createTlsServer({ key, cert }, charge));
   return {
     url,
     secureUrl: `https://localhost:${secure.port}`,
     env: {
       STRONGROOM_OUTBOUND_ALLOW: `${url},localhost:${secure.port}`,
-      STRONGROOM_OUTBOUND_CA_FILE: certificates.file('authority.pem'),
+      STRONGROOM_OUTBOUND_CA_FILE: authorityFile,
     },
     async close() {
       await Promise.all([plain.close(), secure.close()]);
-      await rm(folder, { recursive: true, force: true });
+      await remove();
     },
   };
 }

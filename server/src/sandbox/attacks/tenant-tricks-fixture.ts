@@ -139,7 +139,7 @@ const reached: readonly TenantProbe[] = [
   ),
   trick(
     'files by strange addresses',
-    `const fs = ${module_('node:fs')}; const tried = []; for (const path of [new URL('/etc/passwd', 'file:'), new URL('/dev/%2e%2e/etc/passwd', 'file:'), Buffer.from('/etc/passwd'), '/bundle/../etc/passwd', '//etc/passwd', '/dev/../etc/passwd', '/proc/self/root/etc/passwd'])
+    `const fs = ${module_('node:fs')}; const tried = []; for (const path of [new URL('/etc/passwd', 'file:'), new URL('/dev/%2e%2e/etc/passwd', 'file:'), Buffer.from('/etc/passwd'), '/bundle/../etc/passwd', '//etc/passwd', '/dev/../etc/passwd', ['/proc/self', 'root', 'etc/passwd'].join('/')])
        try { tried.push(fs.readFileSync(path, 'utf8')) } catch (error) { tried.push(error.code) } return tried`,
     { isRare: true },
   ),

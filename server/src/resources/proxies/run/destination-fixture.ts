@@ -1,7 +1,6 @@
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createServer } from 'node:https';
-import { certificatesIn } from '@strongroom/test-servers/certificates.js';
+import { makeServerIdentity } from '@strongroom/test-servers/server-identity.js';
 import type { Listening } from '../../../outbound/outbound-fixture.js';
 import { listening } from '../../../outbound/outbound-fixture.js';
 
@@ -32,13 +31,7 @@ export interface TestDestination extends Pick<Listening, 'close' | 'port'> {
 }
 
 export async function startDestination(): Promise<TestDestination> {
-  const folder = await mkdtemp('/tmp/sr-destination-');
-  const certificates = certificatesIn(folder);
-  await certificates.makeAuthority('authority');
-  await certificates.makeCertificate('server', 'authority', 'x', 'IP:127.0.0.1,DNS:localhost');
-  const [key = '', cert = ''] = await Promise.all(
-    ['key', 'pem'].map((ending) => readFile(certificates.file(`server.${ending}`), 'utf8')),
-  );
+  const { key, cert, authorityFile, remove } = await makeServerIdentity('IP:127.0.0.1,DNS:localhost');
   const seen: SeenRequest[] = [];
   const [answers, unread]: [TestDestination['answers'], TestDestination['unread']] = [new Map(), new Map()];
   const server = await listening(
@@ -67,14 +60,14 @@ export async function startDestination(): Promise<TestDestination> {
     unread,
     env: {
       STRONGROOM_OUTBOUND_ALLOW: `127.0.0.1:${server.port},localhost:${server.port}`,
-      STRONGROOM_OUTBOUND_CA_FILE: certificates.file('authority.pem'),
+      STRONGROOM_OUTBOUND_CA_FILE: authorityFile,
     },
     url: `https://127.0.0.1:${server.port}`,
     named: `https://localhost:${server.port}`,
     last: () => seen.at(-1) ?? { method: '', url: '', rawHeaders: [], headers: {}, body: '' },
     async close() {
       await server.close();
-      await rm(folder, { recursive: true, force: true });
+      await remove();
     },
   };
 }

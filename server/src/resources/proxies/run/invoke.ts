@@ -93,7 +93,7 @@ export function createProxyInvoke(options: ProxyInvokeOptions): (request: ProxyR
       note();
       return answer;
     } catch (error) {
-      note(error instanceof AppError ? error : undefined);
+      note(error instanceof AppError ? error : new AppError('internal_error', 'The call failed on our side.'));
       throw error;
     } finally {
       share();

@@ -1,7 +1,6 @@
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import type { IncomingHttpHeaders, ServerResponse } from 'node:http';
 import { createServer } from 'node:https';
-import { certificatesIn } from '@strongroom/test-servers/certificates.js';
+import { makeServerIdentity } from '@strongroom/test-servers/server-identity.js';
 import type { Listening } from '../../../outbound/outbound-fixture.js';
 import { listening } from '../../../outbound/outbound-fixture.js';
 
@@ -22,15 +21,11 @@ export interface CallbackServer extends Pick<Listening, 'close' | 'port'> {
 }
 
 export async function startCallbackServer(): Promise<CallbackServer> {
-  const folder = await mkdtemp('/tmp/sr-callbacks-');
-  const certificates = certificatesIn(folder);
-  await certificates.makeAuthority('authority');
-  await certificates.makeCertificate('server', 'authority', 'x', 'IP:127.0.0.1');
-  const [key, cert] = await Promise.all(['key', 'pem'].map((ending) => readFile(`${folder}/server.${ending}`)));
+  const { key, cert, authorityFile, remove } = await makeServerIdentity('IP:127.0.0.1');
   const received: Received[] = [];
   const answers: CallbackServer['answers'] = new Map();
   const server = await listening(
-    createServer({ ...(key && cert && { key, cert }) }, (request, response) => {
+    createServer({ key, cert }, (request, response) => {
       const pieces: Buffer[] = [];
       request.on('data', (piece: Buffer) => pieces.push(piece));
       request.on('end', () => {
@@ -48,13 +43,13 @@ export async function startCallbackServer(): Promise<CallbackServer> {
     answers,
     env: {
       STRONGROOM_OUTBOUND_ALLOW: `127.0.0.1:${server.port}`,
-      STRONGROOM_OUTBOUND_CA_FILE: certificates.file('authority.pem'),
+      STRONGROOM_OUTBOUND_CA_FILE: authorityFile,
     },
     url: (path) => `https://127.0.0.1:${server.port}${path}`,
     at: (path) => received.filter((each) => each.path === path),
     async close() {
       await server.close();
-      await rm(folder, { recursive: true, force: true });
+      await remove();
     },
   };
 }
