@@ -38,8 +38,9 @@ export interface StreamAnswer {
    */
   readonly headers: readonly string[];
   /**
-   * What is there as a whole leaves in one piece. Pieces are taken no faster than the client reads, and left (`return`) when it leaves. What it throws before its first piece is answered
-   * like any failure; later the connection breaks off, so that nobody takes a part for the whole.
+   * What is there as a whole leaves in one piece. Pieces are taken no faster than the client reads, and left (`return`) when it
+   * leaves. What it throws before its first piece is answered like any failure; later the connection breaks off, so that nobody
+   * takes a part for the whole.
    */
   readonly body?: AsyncIterable<Buffer> | Buffer;
 }
