@@ -218,6 +218,7 @@ function createTenantApi(
     onReactorAltered: security.onReactorAltered,
     onProxyAltered: security.onProxyAltered,
     proxyMemory: caches.proxies,
+    reactorMemory: caches.reactors,
     proxyFigures,
     database,
     clock,

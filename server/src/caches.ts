@@ -5,6 +5,8 @@ import type { Core } from './core.js';
 import { listenTarget } from './core.js';
 import type { CurrentProxy } from './resources/proxies/index.js';
 import { PROXY_CACHE } from './resources/proxies/index.js';
+import type { CurrentReactor } from './resources/reactors/index.js';
+import { REACTOR_CACHE } from './resources/reactors/index.js';
 import type { TenantBody } from './resources/tenants/index.js';
 import { TENANT_CACHE } from './resources/tenants/index.js';
 import { CACHES } from './resources.js';
@@ -24,6 +26,7 @@ export interface Caches {
   readonly credentials: Memory<Credential>;
   readonly tenants: Memory<TenantBody>;
   readonly proxies: Memory<CurrentProxy>;
+  readonly reactors: Memory<CurrentReactor>;
   /** Drops what is remembered of a tenant's rights and of what acts with them. */
   readonly forgetAccess: (tenantId: string) => void;
   readonly isHearing: () => boolean;
@@ -31,7 +34,7 @@ export interface Caches {
 }
 
 const REMEMBERED_MAX = 10_000;
-/** Of Proxies, whose code and settings may have a megabyte each. */
+/** Of Proxies, and of Reactors, whose code and settings may have a megabyte each. */
 const REMEMBERED_BYTES_MAX = 67_108_864;
 const DEAF_WARNING =
   'notices of changes do not arrive, so nothing is remembered and every request asks the database; behind a proxy that pools connections set STRONGROOM_DATABASE_LISTEN_URL to the server itself, and where it is set check its host, login and password';
@@ -61,13 +64,16 @@ export function createCaches({ config, core, log }: CachesOptions): Caches {
   });
   const credentials = memories.of(CREDENTIAL_CACHE);
   const proxies = memories.of(PROXY_CACHE);
+  const reactors = memories.of(REACTOR_CACHE);
   return {
     credentials,
     tenants: memories.of(TENANT_CACHE),
     proxies,
+    reactors,
     forgetAccess(tenantId) {
       credentials.forgetTenant(tenantId);
       proxies.forgetTenant(tenantId);
+      reactors.forgetTenant(tenantId);
     },
     isHearing,
     close: () => changes.close(),

@@ -15,7 +15,7 @@ export interface ChangeNotice {
 }
 
 /** A process of a release that does not know a kind yet takes it for a gap, and forgets everything. */
-const CHANGE_KINDS = ['tenant', 'access', 'proxy'] as const;
+const CHANGE_KINDS = ['tenant', 'access', 'proxy', 'reactor'] as const;
 
 export interface ChangeListener {
   /** False while notices may be missed: caches must then not be trusted. */

@@ -26,6 +26,7 @@ export function idleRoutes(app: TestApp): RouteRecord[] {
     onReactorAltered: ignore,
     onProxyAltered: ignore,
     proxyMemory: { find: refuse, forgetTenant: ignore },
+    reactorMemory: { find: refuse, forgetTenant: ignore },
     proxyFigures: { note: ignore, flush: refuse },
     keyring: keyStore.keyring,
     clock: systemClock,

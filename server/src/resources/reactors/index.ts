@@ -1,5 +1,6 @@
 import { HOUR_MS, MINUTE_MS } from '../../jobs/job-record.js';
 import type { Slice } from '../slice.js';
+import { REACTOR_CACHE } from './cache.js';
 import { REACTOR_EVENTS } from './events.js';
 import { sweepOldFigures } from './figures/service.js';
 import type { ReactorQueue, ReactorQueueOptions } from './queue/queue.js';
@@ -11,6 +12,8 @@ import type { ReactorsOptions } from './service.js';
 import { createReactors } from './service.js';
 import { REACTOR_TABLES } from './tables.js';
 
+export { REACTOR_CACHE } from './cache.js';
+export type { CurrentReactor } from './definition/current-reactor.js';
 export type { StoreOptions } from './definition/store.js';
 export type { ReactorFigures } from './figures/service.js';
 export { createReactorFigures, writeReactorFigures } from './figures/service.js';
@@ -29,6 +32,7 @@ export const reactors: Slice<ReactorsOptions> = {
     { name: 'reactor-figures', restMs: HOUR_MS, step: (nowMs) => sweepOldFigures(database, nowMs) },
     { name: 'reactor-requests', restMs: MINUTE_MS, step: (nowMs) => sweepReactorRequests(database, nowMs) },
   ],
+  caches: [REACTOR_CACHE],
 };
 
 /** Runs the calls that were taken on, of the same parts as the routes. */

@@ -1,22 +1,15 @@
 import assert from 'node:assert/strict';
-import { Writable } from 'node:stream';
 import { after, before, describe, it } from 'node:test';
 import { generateApiKey, generateProxyKey } from '../../../access/api-key.js';
 import { operatorContext } from '../../../audit/entry.js';
-import type { Caches } from '../../../caches.js';
-import { createCaches } from '../../../caches.js';
-import { readConfig } from '../../../config.js';
-import { openKeyStore } from '../../../crypto/key-store.js';
 import { systemClock } from '../../../kernel/clock.js';
-import { createLargeWork } from '../../../kernel/large-work.js';
-import type { Database } from '../../../storage/database.js';
-import { createDatabase } from '../../../storage/database.js';
-import { createProcessLog } from '../../../telemetry/process-log.js';
 import { eventually } from '../../../testing/eventually.js';
 import type { TestApp, TestTenant } from '../../../testing/test-app.js';
-import { rootKeyOf, startTestApp } from '../../../testing/test-app.js';
+import { startTestApp } from '../../../testing/test-app.js';
 import type { DefinitionCalls } from '../../definitions/calls.js';
 import { createDefinitionCalls } from '../../definitions/calls.js';
+import type { OtherNode } from '../../definitions/other-node-fixture.js';
+import { startOtherNode } from '../../definitions/other-node-fixture.js';
 import type { ProxyShape } from './content.js';
 import type { FindProxy } from './current-proxy.js';
 import { createFindProxy } from './current-proxy.js';
@@ -29,47 +22,26 @@ const MADE = { name: 'P', destination_url: 'https://a.example/v1' };
 describe('a Proxy found by its key', () => {
   let app: TestApp;
   let tenant: TestTenant;
-  let database: Database;
-  let caches: Caches;
+  let other: OtherNode;
   let node: DefinitionCalls<ProxyShape>;
   let findOnNode: FindProxy;
-  let looks = 0;
+  const looks = () => other.looks();
   const altered: ProxyStory[] = [];
 
-  /** Another node than the one that takes the requests. */
   before(async () => {
     app = await startTestApp();
     tenant = await app.makeTenant();
-    const opened = createDatabase({ target: app.db.target, clock: systemClock });
-    database = {
-      ...opened,
-      read: (tenantId, work) => {
-        looks += 1;
-        return opened.read(tenantId, work);
-      },
-      readCredential: (work) => {
-        looks += 1;
-        return opened.readCredential(work);
-      },
-    };
-    const { keyStore } = await openKeyStore(database, { value: rootKeyOf(app), isProduction: false });
-    const log = createProcessLog({ level: 'silent', destination: new Writable({ write: (_, __, done) => done() }) });
-    caches = createCaches({ config: readConfig({}), core: { database, keyStore, target: app.db.target }, log });
-    const nothing = () => {};
-    const options = {
-      ...{ database, ...keyStore, largeWork: createLargeWork(), proxyMemory: caches.proxies },
-      ...{ forgetAccess: nothing, onSecurity: nothing, onIntegrityFault: nothing },
-      onProxyAltered: (story: ProxyStory) => void altered.push(story),
-    };
+    other = await startOtherNode(app);
+    const { database, keyStore, caches, parts } = other;
+    const onProxyAltered = (story: ProxyStory) => void altered.push(story);
+    const options = { ...parts, proxyMemory: caches.proxies, onProxyAltered };
     const store = createProxyStore(options);
     const newKept = () => newProxyKey(keyStore.systemKeys.apiKeyPepper);
     node = createDefinitionCalls({ database, store, newKept });
     findOnNode = createFindProxy(options, store);
-    await eventually('the node hears of changes', () => caches.isHearing());
   });
   after(async () => {
-    await caches.close();
-    await database.close();
+    await other.close();
     await app.close();
   });
 
@@ -81,9 +53,9 @@ describe('a Proxy found by its key', () => {
   async function warm(key: string) {
     await eventually('it takes no statement', async () => {
       assert.ok(await findOnNode(key));
-      const before = looks;
+      const before = looks();
       await findOnNode(key);
-      return looks === before;
+      return looks() === before;
     });
     return findOnNode(key);
   }
@@ -107,18 +79,18 @@ describe('a Proxy found by its key', () => {
 
   it('undefined without a look for what is no proxy key, and with one for a key nobody has', async () => {
     const { key } = await make();
-    const before = looks;
+    const before = looks();
     for (const text of [
       ...['', 'x', key.slice(1), `${key} `, key.toLowerCase(), `${key.slice(0, -1)}${key.endsWith('0') ? '1' : '0'}`],
       ...[tenant.key, generateApiKey('session').reveal(), `key_prx_${'0'.repeat(32)}`],
     ]) {
       assert.equal(await findOnNode(text), undefined, text);
     }
-    assert.equal(looks, before);
+    assert.equal(looks(), before);
     const unknown = generateProxyKey().reveal();
     for (let asked = 1; asked <= 2; asked += 1) {
       assert.equal(await findOnNode(unknown), undefined);
-      assert.equal(looks, before + asked, 'guesses are not remembered');
+      assert.equal(looks(), before + asked, 'guesses are not remembered');
     }
   });
 

@@ -1,6 +1,7 @@
 import { isWellFormedProxyKey } from '../../../access/api-key.js';
 import { hashApiKey, macEquals } from '../../../crypto/keyed-hash.js';
 import { AppError } from '../../../kernel/errors.js';
+import { bytesOfTexts } from '../../definitions/remembered.js';
 import { findProxyByKey } from '../queries.js';
 import type { ProxyDefinition } from './content.js';
 import type { ProxyStore, ProxyStoreOptions } from './store.js';
@@ -51,14 +52,7 @@ function definitionOf(content: ProxyDefinition): CurrentProxy['definition'] {
   return { name, destinationUrl, requestTransform, responseTransform, applicationId, configuration, requireAuth };
 }
 
-const FIXED_BYTES = 1_024;
-/** At most, of a character of text in memory. */
-const CHARACTER_BYTES = 2;
-
-/** About what one takes in memory. From lengths alone: it is asked for whenever one comes or goes. */
 export function bytesOfProxy({ definition }: CurrentProxy): number {
   const { name, destinationUrl, requestTransform, responseTransform, configuration } = definition;
-  const texts = [name, destinationUrl, requestTransform ?? '', responseTransform ?? ''];
-  for (const [key, value] of Object.entries(configuration)) texts.push(key, value);
-  return FIXED_BYTES + CHARACTER_BYTES * texts.reduce((sum, text) => sum + text.length, 0);
+  return bytesOfTexts([name, destinationUrl, requestTransform ?? '', responseTransform ?? ''], configuration);
 }

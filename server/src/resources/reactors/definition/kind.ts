@@ -18,6 +18,7 @@ export const REACTOR_KIND: DefinitionKind<ReactorShape> = {
   versions: REACTOR_VERSIONS,
   sealing: REACTOR_SEALING,
   events: REACTOR_EVENTS,
+  notice: 'reactor',
   keptOf: ({ callbackSecret }) => ({ callbackSecret }),
   columnsOf: () => ({}),
   read: readReactor,

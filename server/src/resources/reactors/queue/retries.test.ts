@@ -6,12 +6,15 @@ import type { AuditContext } from '../../../audit/entry.js';
 import { AppError, overloaded } from '../../../kernel/errors.js';
 import { createLargeWork } from '../../../kernel/large-work.js';
 import type { CodeVersion, Run, RunBounds, RunInput } from '../../../sandbox/run.js';
+import { createMemory } from '../../../storage/memory.js';
 import { eventually } from '../../../testing/eventually.js';
 import type { FakeClock } from '../../../testing/fake-clock.js';
 import { createFakeClock } from '../../../testing/fake-clock.js';
 import type { TestApp } from '../../../testing/test-app.js';
 import { startTestApp } from '../../../testing/test-app.js';
 import { testVault } from '../../../testing/test-vault.js';
+import { REACTOR_CACHE } from '../cache.js';
+import type { CurrentReactor } from '../definition/current-reactor.js';
 import { createReactorStore } from '../definition/store.js';
 import type { RunCode } from '../run/run-code.js';
 import { createAccept } from './accept.js';
@@ -62,6 +65,7 @@ describe('a queued call that cannot be run', () => {
       ...{ database, clock, keyring: keyStore.keyring, systemKeys: keyStore.systemKeys, vault: testVault(app) },
       ...{ forgetAccess: () => {}, onSecurity: () => {}, onIntegrityFault: () => {}, onReactorAltered: () => {} },
       largeWork: createLargeWork(),
+      reactorMemory: createMemory<CurrentReactor>({ ...REACTOR_CACHE, entriesMax: 1, isTrusted: () => false }),
       principals: { application: async () => caller, session: async () => undefined },
       runCode: {
         check: () => {},

@@ -7,22 +7,21 @@ import { AppError } from '../../../kernel/errors.js';
 import type { Json } from '../../../kernel/json.js';
 import { isJsonObject } from '../../../kernel/json-object.js';
 import type { Run } from '../../../sandbox/run.js';
-import type { Database } from '../../../storage/database.js';
 import type { TenantTx } from '../../../storage/scope.js';
 import type { Vault } from '../../../vault/index.js';
 import type { CountedRun } from '../../definitions/figures/figures.js';
 import { readTokenizePlan } from '../../tokens/index.js';
+import type { CurrentReactorOptions } from '../definition/current-reactor.js';
+import { currentReactor } from '../definition/current-reactor.js';
 import type { ReactorStore } from '../definition/store.js';
 import { REACTOR_EVENTS } from '../events.js';
-import { currentReactor } from './current-reactor.js';
 import { failureOfRun, runtimeError } from './failure.js';
 import type { FailureClass } from './failure-class.js';
 import { failureClassOf } from './failure-class.js';
 import type { Conclude, Invocation, InvocationResult, Invoke, Invoker, ReactAnswer } from './invocation.js';
 import type { RunCode } from './run-code.js';
 
-export interface InvokeOptions {
-  readonly database: Database;
+export interface InvokeOptions extends CurrentReactorOptions {
   readonly vault: Vault;
   readonly principals: KnownPrincipals;
   readonly runCode: RunCode;
@@ -49,24 +48,24 @@ interface Underway {
 }
 
 export function createInvoke(options: InvokeOptions, store: ReactorStore): Invoke {
-  const { clock, database, vault, principals, runCode, onInvoked } = options;
+  const { clock, vault, principals, runCode, onInvoked } = options;
   return async (invocation, conclude) => {
     const { principal, auditContext, reactorId, requestId, attempt, deadlineMs, signal } = invocation;
     const { tenantId } = principal;
     runCode.check();
-    const { row, content } = await currentReactor(database, store, tenantId, reactorId);
-    const { applicationId } = content;
+    const { version, definition } = await currentReactor(options, store, tenantId, reactorId);
+    const { applicationId } = definition;
     const application = applicationId === null ? undefined : await principals.application(tenantId, applicationId);
     let isOpened = false;
     const startedMs = clock.monotonicMs();
-    const underway = { options, invocation, version: row.version, application, conclude };
+    const underway = { options, invocation, version, application, conclude };
     const run = await runCode
       .run(
         {
           tenantId,
           ownerId: reactorId,
-          version: `${row.version} ${application?.applicationId ?? ''}`,
-          code: content.code,
+          version: `${version} ${application?.applicationId ?? ''}`,
+          code: definition.code,
           applicationId: application?.applicationId,
         },
         async () => {
@@ -76,7 +75,7 @@ export function createInvoke(options: InvokeOptions, store: ReactorStore): Invok
           giveRoomBack(auditContext);
           return {
             args: isJsonObject(args) ? args.args : null,
-            configuration: content.configuration,
+            configuration: definition.configuration,
             ...{ requestId, attempt, keepsConsole: false, origin: auditContext },
           };
         },

@@ -7,12 +7,13 @@ import type { Json } from '../../../kernel/json.js';
 import { isJsonObject } from '../../../kernel/json-object.js';
 import type { ConsoleLine, RunOutcome } from '../../../sandbox/run.js';
 import { findExpressions } from '../../../vault/index.js';
-import type { OpenedReactor, ReactorDefinition } from '../definition/content.js';
+import type { ReactorDefinition } from '../definition/content.js';
+import type { CurrentReactor } from '../definition/current-reactor.js';
+import { currentReactor } from '../definition/current-reactor.js';
 import type { TrialInput } from '../definition/input.js';
 import { readTrial } from '../definition/input.js';
 import type { ReactorStore } from '../definition/store.js';
 import { REACTOR_EVENTS } from '../events.js';
-import { currentReactor } from './current-reactor.js';
 import { failureOfRun, runtimeError } from './failure.js';
 import type { InvokeOptions } from './invoke.js';
 
@@ -41,7 +42,7 @@ export function createTryCode(options: InvokeOptions, store: ReactorStore): TryC
     const given = readTrial(body, reactorId !== undefined);
     refuseExpressions(given.args);
     runCode.check();
-    const stored = reactorId === undefined ? undefined : await currentReactor(database, store, tenantId, reactorId);
+    const stored = reactorId === undefined ? undefined : await currentReactor(options, store, tenantId, reactorId);
     const { code, configuration } = definitionOf(given, stored);
     const startedMs = clock.monotonicMs();
     const { outcome } = await runCode.run(
@@ -63,7 +64,7 @@ export function createTryCode(options: InvokeOptions, store: ReactorStore): TryC
           event: REACTOR_EVENTS.tested,
           entityId: reactorId ?? NO_ENTITY,
           outcome: outcome.outcome === 'returned' ? 'success' : 'failure',
-          entityVersion: given.code === undefined ? stored?.row.version : undefined,
+          entityVersion: given.code === undefined ? stored?.version : undefined,
         },
       ),
     );
@@ -73,11 +74,11 @@ export function createTryCode(options: InvokeOptions, store: ReactorStore): TryC
 
 function definitionOf(
   given: Pick<TrialInput, 'code' | 'configuration'>,
-  stored: OpenedReactor | undefined,
+  stored: CurrentReactor | undefined,
 ): Pick<ReactorDefinition, 'code' | 'configuration'> {
   return {
-    code: given.code ?? stored?.content.code ?? '',
-    configuration: given.configuration ?? stored?.content.configuration ?? {},
+    code: given.code ?? stored?.definition.code ?? '',
+    configuration: given.configuration ?? stored?.definition.configuration ?? {},
   };
 }
 
