@@ -35,7 +35,8 @@ interface Caller {
 
 type AnyBulk = Bulk<unknown, unknown, unknown>;
 
-export function createGather(run: Tx['run']): Gather {
+/** `onDropped` is told of a caller whose row cannot be encoded, before anything else is sent. */
+export function createGather(run: Tx['run'], onDropped: () => void = () => {}): Gather {
   const due = new Map<AnyBulk, Caller[]>();
 
   async function runOne(bulk: AnyBulk, asked: readonly Caller[]): Promise<void> {
@@ -47,6 +48,7 @@ export function createGather(run: Tx['run']): Gather {
         values = bulk.values(rows);
       } catch {
         // A caller whose row cannot be encoded gets the error; the others go on without it.
+        onDropped();
         callers = asked.filter((caller) => hasColumns(bulk, caller));
         if (callers.length === 0) return;
         rows = rowsOf(callers);

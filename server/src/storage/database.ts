@@ -1,3 +1,4 @@
+import { assert } from '../kernel/assert.js';
 import type { Clock } from '../kernel/clock.js';
 import type { Bulk } from './bulk.js';
 import { createGather } from './bulk.js';
@@ -12,7 +13,7 @@ import type { ReadOn, ReplicaFigures, ReplicaTarget } from './replica.js';
 import { ReplicaReads } from './replica.js';
 import type { PurgeTx, RetentionTx, SystemTx, TenantTx, Tx } from './scope.js';
 import { createSharedReads } from './shared-reads.js';
-import type { Scope } from './transactions.js';
+import type { Scope, Transaction } from './transactions.js';
 import { Transactions } from './transactions.js';
 import { Unwritten } from './unwritten.js';
 
@@ -53,6 +54,11 @@ export interface Database {
   find<Row, Result, Answer>(tenantId: string, bulk: Bulk<Row, Result, Answer>, row: Row): Promise<Answer>;
   /** Changes rows of one tenant, durable when it resolves. `work` may run more than once and shares its transaction. */
   write<T>(tenantId: string, work: Work<T>): Promise<T>;
+  /**
+   * As `write` for `work` that asks for everything before it waits for anything, and does nothing with the answers: all of it
+   * and the COMMIT take a single round trip.
+   */
+  append(tenantId: string, work: Work<void>): Promise<void>;
   /** Looks at identities across tenants, and changes nothing. */
   lookUp<T>(work: (tx: SystemTx) => Promise<T>): Promise<T>;
   /**
@@ -126,7 +132,8 @@ export function createDatabase(options: DatabaseOptions): Database {
     ...readsOf(transactions, readers, options, readOn, replica),
     ...changesOf(transactions, readers),
     find: sharedReads.find,
-    write: groupCommit.submit,
+    write: (tenantId, work) => groupCommit.submit(tenantId, work),
+    append: (tenantId, work) => groupCommit.submit(tenantId, work, true),
     async close() {
       await groupCommit.drain();
       await replica?.close();
@@ -185,23 +192,66 @@ async function runBatch(
 ): Promise<unknown[]> {
   const tenants = [...new Set(members.map((member) => member.tenantId))];
   const transaction = await transactions.begin(writers, { role: 'strongroom_app', tenants, isReadOnly: false });
-  const values: unknown[] = [];
+  const work = startWork(transaction, members, lane);
+  const isAtOnce = members.every((member) => member.isAtOnce);
+  const ended = isAtOnce && (await work.onceSent(() => transaction.commitAtOnce(work.values)));
+  if (ended) return ended;
+  let values: unknown[];
   try {
-    const gather = createGather(transaction.run);
-    const running: Promise<unknown>[] = [];
-    for (const { tenantId, work } of members) running.push(work(tenantTx(tenantId, transaction.run, lane, gather)));
-    const outcomes = await Promise.allSettled(running);
-    for (const outcome of outcomes) {
-      if (outcome.status === 'fulfilled') values.push(outcome.value);
-      else if (outcome.reason instanceof Unwritten) values.push(outcome.reason);
-      else throw failureIn(outcomes, outcome.reason);
-    }
+    values = await work.values;
     await transaction.opened;
   } catch (error) {
     throw await transaction.undo(error);
   }
   await transaction.commit();
   return values;
+}
+
+/** Work of several callers under way in one transaction. */
+interface StartedWork {
+  readonly values: Promise<unknown[]>;
+  /**
+   * Ends the transaction behind what was asked for until now, in the same write. Where something failed before it was sent
+   * nothing is ended, and the result is undefined.
+   */
+  onceSent(end: () => Promise<unknown[]>): Promise<unknown[] | undefined>;
+}
+
+function startWork(transaction: Transaction, members: readonly Member[], lane: number): StartedWork {
+  let hasFailed = false;
+  let isEnded = false;
+  const noteFailure = (): void => {
+    hasFailed = true;
+  };
+  const run: Tx['run'] = (statement, values) => {
+    assert(!isEnded, 'everything is asked for at once');
+    return transaction.run(statement, values);
+  };
+  const gather = createGather(run, noteFailure);
+  const running: Promise<unknown>[] = [];
+  for (const { tenantId, work } of members) running.push(work(tenantTx(tenantId, run, lane, gather)));
+  for (const each of running) each.catch(noteFailure);
+  const values = Promise.allSettled(running).then(valuesIn);
+  values.catch(() => {});
+  return {
+    values,
+    onceSent: (end) =>
+      new Promise((resolve) => {
+        // Behind what `gather` sends, and behind whatever failed at once.
+        process.nextTick(() => {
+          isEnded = !hasFailed;
+          resolve(isEnded ? end() : undefined);
+        });
+      }),
+  };
+}
+
+function valuesIn(outcomes: readonly PromiseSettledResult<unknown>[]): unknown[] {
+  return outcomes.map((outcome) => {
+    if (outcome.status === 'fulfilled') return outcome.value;
+    if (outcome.reason instanceof Unwritten) return outcome.reason;
+    throw failureIn(outcomes, outcome.reason);
+  });
 }
 
 /** Which member caused the failure; unknown where several failed by one shared statement. */

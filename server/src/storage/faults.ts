@@ -49,6 +49,11 @@ export function isAftermath(error: unknown): boolean {
   return sqlStateOf(error) === '25P02';
 }
 
+/** It came instead of the answer to a COMMIT. */
+export function isOutcomeUnknown(error: unknown): boolean {
+  return error instanceof AppError && error.cause instanceof DriverFault && error.cause.isOutcomeUnknown;
+}
+
 /** Among them a session the server ended because it heard nothing on it for too long. */
 const OUTAGE = /^(08|25006|25P03|25P04|53|57P|58|F0|XX)/;
 
@@ -56,7 +61,7 @@ const OUTAGE = /^(08|25006|25P03|25P04|53|57P|58|F0|XX)/;
 export function isOutage(error: unknown): boolean {
   if (!(error instanceof AppError && error.cause instanceof DriverFault)) return false;
   // The change may have been made, so a retry could make it twice.
-  if (error.cause.isOutcomeUnknown) return true;
+  if (isOutcomeUnknown(error)) return true;
   const state = sqlStateOf(error);
   return state === undefined || OUTAGE.test(state);
 }

@@ -12,6 +12,8 @@ export type Work<T> = (tx: TenantTx) => Promise<T>;
 export interface Member {
   readonly tenantId: string;
   readonly work: Work<unknown>;
+  /** Whether `work` asks for everything before it waits for anything, so that the COMMIT can go out behind it at once. */
+  readonly isAtOnce: boolean;
 }
 
 /** Which member made a batch fail, and why. */
@@ -70,7 +72,7 @@ export class GroupCommit {
     this.#idleLanes = Array.from({ length: options.lanes }, (_, lane) => lane);
   }
 
-  readonly submit = <T>(tenantId: string, work: Work<T>): Promise<T> => {
+  readonly submit = <T>(tenantId: string, work: Work<T>, isAtOnce = false): Promise<T> => {
     if (this.#isClosed) return Promise.reject(storageUnavailable(new Error('the commit queue is closed')));
     const { queueMax, queueOfTenantMax, clock } = this.#options;
     if (this.#queue.size() >= queueMax || this.#queue.sizeOf(tenantId) >= queueOfTenantMax) {
@@ -81,7 +83,7 @@ export class GroupCommit {
     this.#pending += 1;
     const queuedAtMs = clock.monotonicMs();
     // The value comes from this very work, so it has the type the caller asked for.
-    this.#queue.push({ tenantId, work, queuedAtMs, resolve: resolve as (value: unknown) => void, reject });
+    this.#queue.push({ tenantId, work, isAtOnce, queuedAtMs, resolve: resolve as (value: unknown) => void, reject });
     if (!this.#isPumpScheduled && this.#idleLanes.length > 0) {
       this.#isPumpScheduled = true;
       // After the requests of this turn of the event loop have been read: they then share a batch.

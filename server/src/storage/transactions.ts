@@ -8,6 +8,7 @@ import {
   isAftermath,
   isHostLost,
   isNameLost,
+  isOutcomeUnknown,
   isPlainError,
   mayBeOneCallers,
   outcomeUnknown,
@@ -120,6 +121,29 @@ export class Transaction {
     return commit(this.#client, () => this.#pool.doubt(this.#client));
   }
 
+  /** The COMMIT goes out behind the statements, before it is known how these end. Where one fails nothing is left of them. */
+  async commitAtOnce<T>(found: Promise<T>): Promise<T> {
+    const onLost = (): void => this.#pool.doubt(this.#client);
+    const committed = commit(this.#client, onLost, found);
+    const ended = committed.then(
+      () => undefined,
+      (error: unknown) => error,
+    );
+    try {
+      const result = await found;
+      await this.opened;
+      await committed;
+      return result;
+    } catch (error) {
+      const end = await ended;
+      // Then the answers to the statements were lost as well, and that says nothing about what became of them.
+      if (isOutcomeUnknown(end)) throw end;
+      const failure = await failureOf(error, this.opened);
+      if (isHostLost(reasonOf(failure))) onLost();
+      throw failure;
+    }
+  }
+
   /** Resolves with the reason of the failure, when nothing is left of it. */
   async undo(error: unknown): Promise<unknown> {
     const failure = await failureOf(error, this.opened);
@@ -194,7 +218,8 @@ async function isRefusedStatement(asked: Promise<unknown>): Promise<boolean> {
     await asked;
     return false;
   } catch (error) {
-    return sqlStateOf(error) !== undefined && mayBeOneCallers(error);
+    const reason = reasonOf(error);
+    return sqlStateOf(reason) !== undefined && mayBeOneCallers(reason);
   }
 }
 

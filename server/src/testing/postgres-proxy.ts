@@ -21,7 +21,7 @@ export interface PostgresProxy {
   close(): Promise<void>;
 }
 
-/** A simple query message with the word COMMIT in it. */
+/** A simple query message with the word COMMIT in it, and the answer to it. */
 const COMMIT_MESSAGE = Buffer.from('COMMIT\0');
 /** What begins a transaction that changes nothing travels with its COMMIT, where all is asked for at once. */
 const READ_ONLY_MESSAGE = Buffer.from('READ ONLY\0');
@@ -67,6 +67,8 @@ export async function startPostgresProxy(
     });
     upstream.on('data', (answered) => {
       const lastWords = LAST_WORDS.get(weather);
+      // Answers to what came with the COMMIT may come first; the server is left alone until it has made it.
+      if (isDeaf && !answered.includes(COMMIT_MESSAGE)) return;
       if (isDeaf && lastWords) client.end(lastWords);
       else if (isDeaf) client.destroy();
       else if (weather !== 'silent') client.write(answered);

@@ -132,10 +132,8 @@ describe('using tokens for what the product does in somebody’s name', () => {
   it('nothing is handed over where the entry cannot be written', async () => {
     const id = await made('guarded');
     const principal = holding(['token:use']);
-    const database: TestApp['database'] = {
-      ...app.database,
-      write: () => Promise.reject(new Error('the log is full')),
-    };
+    const full = () => Promise.reject(new Error('the log is full'));
+    const database: TestApp['database'] = { ...app.database, write: full, append: full };
     const deaf = testVault(app, { database });
     await assert.rejects(deaf.use(principal, auditContextOf(principal), [`{{ ${id} }}`], 'proxy'), /the log is full/);
   });

@@ -55,7 +55,9 @@ export class EngineCalls {
       const abort = (): void => end(new EngineCallError('broken'));
       const giveUp = (): void => end(new EngineCallError('aborted'));
       const timer = setTimeout(() => end(new EngineCallError('deadline')), deadlineMs);
+      let isOver = false;
       const end = (outcome: CallAnswer | EngineCallError): void => {
+        isOver = true;
         clearTimeout(timer);
         this.#aborts.delete(abort);
         signal?.removeEventListener('abort', giveUp);
@@ -69,8 +71,11 @@ export class EngineCalls {
       this.#aborts.add(abort);
       signal?.addEventListener('abort', giveUp);
       asked.on('error', (error) => end(new EngineCallError('broken', error)));
-      // Whatever speaks another protocol is given up without an error.
-      asked.on('close', abort);
+      asked.on('close', () => {
+        // Whatever speaks another protocol is given up without an error. An error takes time to be made, and most often there
+        // is an answer by now.
+        if (!isOver) abort();
+      });
       asked.on('response', (response) => collect(response, bytesMax, end));
       asked.end(body);
     });

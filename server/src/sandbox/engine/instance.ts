@@ -125,10 +125,16 @@ export class EngineInstance {
     } finally {
       // What the code left behind is not waited for, asks for nothing more and does not go on for long.
       this.#isRunning = false;
-      this.#outgoing.abort();
-      this.#outgoing = new AbortController();
+      this.#endOutgoing();
       if (this.isUsable) this.#endWatch = watchIdle(this.#enginePid, () => this.kill());
     }
+  }
+
+  /** Aborting takes longer than all the rest of the end of a run, and most code asks for nothing. */
+  #endOutgoing(): void {
+    if (this.#open === 0) return;
+    this.#outgoing.abort();
+    this.#outgoing = new AbortController();
   }
 
   kill(): void {

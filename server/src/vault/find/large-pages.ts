@@ -86,7 +86,7 @@ export function createLargePages({ database, opener, largeWork }: LargePagesOpti
       // What was changed meanwhile is not what the log says was shown.
       const { changed } = piece;
       if (changed.length > 0)
-        await database.write(principal.tenantId, (tx) => recordTouched(tx, auditContext, event, changed));
+        await database.append(principal.tenantId, (tx) => recordTouched(tx, auditContext, event, changed));
       yield piece.text;
     }
 
@@ -115,7 +115,7 @@ export function createLargePages({ database, opener, largeWork }: LargePagesOpti
       const { principal, auditContext, event, rows } = page;
       const largest = rows.reduce((most, row) => Math.max(most, sealedBytesOf(row)), PIECE_BYTES_MAX);
       await takeRoom(largeWork, principal.tenantId, auditContext, largest * PIECE_TIMES);
-      await database.write(principal.tenantId, (tx) => recordTouched(tx, auditContext, event, rows.map(placed)));
+      await database.append(principal.tenantId, (tx) => recordTouched(tx, auditContext, event, rows.map(placed)));
       return (write) => pieces(page, write);
     },
   };

@@ -43,7 +43,7 @@ export async function readLarge(
     transformOf(seen);
     return seen.row;
   });
-  await database.write(tenantId, (tx) => recordTouched(tx, auditContext, TOKEN_EVENTS.retrieved, [placed(row)]));
+  await database.append(tenantId, (tx) => recordTouched(tx, auditContext, TOKEN_EVENTS.retrieved, [placed(row)]));
   return opener.openPaced(tenantId, [row], auditContext.atMs, ([token]) => {
     const seen = known(token);
     return present.body(seen, transformOf(seen), auditContext.atMs);

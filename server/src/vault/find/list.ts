@@ -179,7 +179,7 @@ async function disclose(
     if (budget.unitsLeft() < MASK_UNITS_MAX - DEAR_UNITS) await setImmediate();
   }
   if (tokens.length > 0) {
-    await database.write(principal.tenantId, (tx) => recordTouched(tx, auditContext, event, tokens));
+    await database.append(principal.tenantId, (tx) => recordTouched(tx, auditContext, event, tokens));
   }
   return data;
 }

@@ -31,6 +31,6 @@ export async function readToken(
     return readLarge(options, principal, auditContext, found, createPresent(options, createBudget, auditContext));
   const token = known((await opener.open(principal.tenantId, [found]))[0]);
   const transform = granted(decide(principal, 'token:read', subjectOf(token)));
-  await database.write(principal.tenantId, (tx) => recordTouched(tx, auditContext, TOKEN_EVENTS.retrieved, [token]));
+  await database.append(principal.tenantId, (tx) => recordTouched(tx, auditContext, TOKEN_EVENTS.retrieved, [token]));
   return createPresent(options, createBudget, auditContext).body(token, transform, auditContext.atMs);
 }

@@ -45,7 +45,7 @@ export interface Purpose {
   readonly event: LogEvent;
   /** Data that is a number is text to expressions; `to_number` makes it one again. */
   readonly hasNumbersAsText?: true;
-  /** Writes what has to be durable together with the entries. */
+  /** Writes what has to be durable together with the entries, by statements that all go out at once (`Database.append`). */
   readonly andThen?: ((tx: TenantTx) => Promise<void>) | undefined;
 }
 
@@ -91,7 +91,7 @@ export async function detokenize(
   const answer = rebuildWith(body, values);
   const { event, andThen } = purpose;
   if (tokens.length > 0 || andThen) {
-    await database.write(principal.tenantId, async (tx) => {
+    await database.append(principal.tenantId, async (tx) => {
       await Promise.all([recordTouched(tx, auditContext, event, tokens), andThen?.(tx)]);
     });
   }

@@ -26,7 +26,7 @@ export function createRefusals(database: Database, auditContext: AuditContext) {
       const [first] = tokens;
       if (first === undefined || typeof error !== 'object' || error === null || !failures.has(error)) return error;
       const { tenant_id: tenantId } = first.row;
-      await database.write(tenantId, (tx) => recordTokens(tx, auditContext, TOKEN_EVENTS.refused, tokens, 'failure'));
+      await database.append(tenantId, (tx) => recordTokens(tx, auditContext, TOKEN_EVENTS.refused, tokens, 'failure'));
       return error;
     },
   };

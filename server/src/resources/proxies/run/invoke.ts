@@ -150,7 +150,7 @@ function resolved({ options, asked, called, auditContext }: Underway, { kind, wh
           outcome: 'success',
           entityVersion: proxy?.version,
         }),
-      write: (work) => options.database.write(tenantId, work),
+      write: (work) => options.database.append(tenantId, work),
     },
     { query: asked.query, headers: asked.headers, body: whole, bodyKind: kind },
   );
@@ -237,7 +237,7 @@ async function* watched(underway: Underway, body: AsyncIterable<Buffer>): AsyncG
 
 function logFailure({ options, called, auditContext }: Underway): Promise<void> {
   const { tenantId, proxy } = called;
-  return options.database.write(tenantId, (tx) =>
+  return options.database.append(tenantId, (tx) =>
     record(
       tx,
       { ...auditContext, atMs: options.clock.nowMs() },

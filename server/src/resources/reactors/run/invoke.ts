@@ -105,7 +105,7 @@ async function refused(underway: Underway, error: unknown): Promise<never> {
   const { options, invocation } = underway;
   const failure = error instanceof AppError ? error : runtimeError('');
   const alone = { ...underway, conclude: undefined };
-  await options.database.write(invocation.principal.tenantId, (tx) => concluded(alone, tx, { failure }));
+  await options.database.append(invocation.principal.tenantId, (tx) => concluded(alone, tx, { failure }));
   throw error;
 }
 
@@ -157,7 +157,10 @@ async function tokenized(underway: Underway, raw: Json | undefined, tokenize: Js
 
 async function conclude(underway: Underway, result: InvocationResult): Promise<InvocationResult> {
   const { options, invocation } = underway;
-  await options.database.write(invocation.principal.tenantId, (tx) => concluded(underway, tx, result));
+  const { tenantId } = invocation.principal;
+  const work = (tx: TenantTx) => concluded(underway, tx, result);
+  // An entry alone takes a single round trip.
+  await (underway.conclude ? options.database.write(tenantId, work) : options.database.append(tenantId, work));
   return result;
 }
 

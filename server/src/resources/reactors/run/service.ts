@@ -5,7 +5,7 @@ import type { ReactorStore } from '../definition/store.js';
 import { reactorIdOf } from '../definition/store.js';
 import type { Accept } from '../queue/accept.js';
 import { readReactBody } from './input.js';
-import type { Invoker, ReactAnswer } from './invocation.js';
+import type { Conclude, Invoker, ReactAnswer } from './invocation.js';
 import type { InvokeOptions } from './invoke.js';
 import { createInvoke } from './invoke.js';
 import type { TrialAnswer } from './trial.js';
@@ -32,9 +32,13 @@ export function createRunCalls(options: InvokeOptions, store: ReactorStore, acce
         return accept(principal, auditContext, reactorId, input, () => new OtherSuccess());
       }
       const call = { principal, auditContext, reactorId, args: input.args, requestId: newId(), attempt: 1 };
-      const result = await invoke({ ...call, deadlineMs: DEADLINE_MS }, async (tx, { answer }, shown) => {
-        if (answer) await auditContext.keepAnswer?.(tx, answer, shown);
-      });
+      const { keepAnswer } = auditContext;
+      const conclude: Conclude | undefined =
+        keepAnswer &&
+        (async (tx, { answer }, shown) => {
+          if (answer) await keepAnswer(tx, answer, shown);
+        });
+      const result = await invoke({ ...call, deadlineMs: DEADLINE_MS }, conclude);
       if (result.failure) throw result.failure;
       return result.answer;
     },
