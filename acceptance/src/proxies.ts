@@ -5,7 +5,7 @@ import { assertProblem } from './client.js';
 import type { Resource } from './resource.js';
 import { endpoint, LIST, ONE, SENT } from './resource.js';
 import type { Subject } from './subject.js';
-import { DATE, listed, logged, post, UNKNOWN_ID, UUID } from './vault.js';
+import { DATE, listed, logged, openVault, post, UNKNOWN_ID, UUID } from './vault.js';
 
 interface Proxy {
   readonly id: string;
@@ -106,10 +106,49 @@ function suite(subject: () => Subject): void {
         'proxy delete: Proxy deleted',
       ]);
     });
+
+    it('200 for a preview: masks with token:use, expressions as written with proxy:update, and nothing in the clear', async () => {
+      const vault = await openVault(subject());
+      const number = '4242424242424242';
+      const token = await post<{ id: string }>(subject().call, vault.full, '/tokens', {
+        type: 'card_number',
+        data: number,
+      });
+      const { id } = await make();
+      const expression = `{{ ${token.id} }}`;
+      const body = {
+        method: 'POST',
+        path: '/charges?a=b',
+        body: { known: expression, unknown: `{{ ${UNKNOWN_ID} }}` },
+      };
+      const url = `${MADE.destination_url}/charges?a=b`;
+      const same = { method: 'POST', url, headers: { 'Content-Type': 'application/json' } };
+      const asWritten = await call('POST', `/proxies/${id}/preview`, { body });
+      assert.deepEqual([asWritten.status, asWritten.as()], [200, { ...same, body: body.body }]);
+      for (const [path, sent] of [
+        [`/proxies/${id}/preview`, body],
+        ['/proxies/preview', { ...body, destination_url: MADE.destination_url }],
+      ] as const) {
+        const answer = await call('POST', path, { key: vault.full, body: sent });
+        assert.equal(answer.status, 200, answer.text);
+        assert.ok(!answer.text.includes(number));
+        const tokens = [
+          { id: token.id, granted: true },
+          { id: UNKNOWN_ID, granted: false },
+        ];
+        assert.deepEqual(answer.as(), { ...same, body: { ...body.body, known: 'XXXXXXXXXXXX4242' }, tokens });
+      }
+      const previewed = 'card_number use: Token previewed in proxy';
+      assert.deepEqual(await logged(subject(), token.id), ['card_number create: Token created', previewed, previewed]);
+      assertProblem(await call('POST', `/proxies/${UNKNOWN_ID}/preview`, { body }), 404, 'not_found');
+    });
   });
 }
 
 const ONE_SENT = [...SENT, 404];
+const EITHER = 'token:use or proxy:update';
+const PREVIEWED = { method: 'POST', path: '/charges', body: { n: 1 } };
+const EPHEMERAL = { ...PREVIEWED, destination_url: MADE.destination_url };
 
 export const proxies: Resource = {
   endpoints: [
@@ -123,6 +162,8 @@ export const proxies: Resource = {
     endpoint(['GET', '/proxies/{id}/versions'], 'proxy:read', 200, ONE),
     endpoint(['POST', '/proxies/{id}/versions/{version}/restore'], 'proxy:update', 200, ONE),
     endpoint(['GET', '/proxies/{id}/metrics'], 'proxy:read', 200, ONE),
+    { ...endpoint(['POST', '/proxies/preview'], EITHER, 200, SENT, EPHEMERAL), hasManyValues: true },
+    { ...endpoint(['POST', '/proxies/{id}/preview'], EITHER, 200, ONE_SENT, PREVIEWED), hasManyValues: true },
   ],
   suite,
   make: async ({ call, keys }) => (await post<Proxy>(call, keys.management, '/proxies', MADE)).id,

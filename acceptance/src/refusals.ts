@@ -12,7 +12,7 @@ const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'];
 const TEMPLATE = '7d1f3d1c-57a4-4f0e-9a31-0c2a5b6e1a01';
 
 /** POST that looks at tokens, or tries code. */
-const CHANGES_NOTHING = /search$|^\/detokenize$|\/test$/;
+const CHANGES_NOTHING = /search$|^\/detokenize$|\/test$|\/preview$/;
 
 /** What endpoints have in common, tried on each of them as the index lists it. */
 export function refusals(subject: () => Subject): void {
@@ -38,6 +38,7 @@ export function refusals(subject: () => Subject): void {
     const others = [keys.management, vault.session];
     if (needs === 'public application key') return { right: vault.public, wrong: [vault.full, ...others] };
     if (needs === 'private application key') return { right: vault.full, wrong: [vault.public, ...others] };
+    if (needs === 'token:use or proxy:update') return { right: vault.full, wrong: [vault.public] };
     if (!needs.startsWith('token:'))
       return { right: keys.management, wrong: [vault.full, vault.public, vault.session] };
     const isPublic = /create|update/.test(needs);

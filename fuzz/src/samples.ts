@@ -56,11 +56,13 @@ function sampleObject({ properties = {}, required = [] }: Schema, random: Random
 }
 
 /** Whose key an operation is called with. Settings and applications are changed in a tenant nothing else relies on. */
-export function keyFor({ permission }: Operation, world: World): string | undefined {
+export function keyFor({ permission, path }: Operation, world: World): string | undefined {
   // Nobody here may: the tenant is still needed. Chains delete one.
   if (permission === 'tenant:delete') return world.main.privateKey;
   if (permission === undefined) return undefined;
   if (permission === 'public application key') return world.main.publicKey;
+  // A stored Proxy is shown to whoever looks after it: those there are belong to that tenant.
+  if (permission.includes(' or ') && path.includes('{id}')) return world.side.manageKey;
   if (permission === 'private application key' || permission.startsWith('token:')) return world.main.privateKey;
   return world.side.manageKey;
 }

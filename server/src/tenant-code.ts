@@ -1,4 +1,5 @@
 import type { KnownPrincipals } from './access/known-principals.js';
+import { isPermission, isTokenPermission } from './access/permissions.js';
 import type { Config } from './config.js';
 import type { ReactorsReadiness } from './http/operator-routes.js';
 import type { AnyRoute } from './http/routes/any-route.js';
@@ -74,9 +75,12 @@ export function createTenantCode(options: TenantCodeOptions): TenantCode {
   };
 }
 
-/** Calls on tokens. Code cannot have code run: one call would otherwise be any number of them. */
-function isForCode({ permission }: RouteRecord): boolean {
-  return permission.startsWith('token:') && permission !== 'token:use';
+/**
+ * Calls on tokens alone. Code cannot have code run: one call would otherwise be any number of them. What asks for a use of
+ * tokens or for something else, as a preview does, is not for it either.
+ */
+export function isForCode({ permission }: RouteRecord): boolean {
+  return isPermission(permission) && isTokenPermission(permission) && permission !== 'token:use';
 }
 
 function tellOfWall({ main }: ProcessLog, state: SandboxState): void {

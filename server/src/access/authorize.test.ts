@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Requirement } from './authorize.js';
-import { authorize } from './authorize.js';
-import type { ApplicationType } from './permissions.js';
+import { authorize, permissionsIn } from './authorize.js';
+import type { ApplicationType, Permission } from './permissions.js';
 import type { Admits, Principal } from './principal.js';
 
 type Kind = ApplicationType | 'pending session' | 'authorized session' | 'user';
@@ -35,6 +35,7 @@ describe('what a route asks for', () => {
     ['token:read', ['application'], ['public', 'private', 'management'], 'permission_denied'],
     ['token:read', ['user'], ['user'], 'permission_denied'],
     ['token:use', BY_KEY, [], 'permission_denied'],
+    ['token:use or proxy:update', BY_KEY, [], 'permission_denied'],
     ['tenant:delete', BY_KEY, [], 'permission_denied'],
     ['tenant:delete', ['user'], [], 'permission_denied'],
   ] satisfies [Requirement, Admits, readonly Kind[], string][]) {
@@ -46,6 +47,29 @@ describe('what a route asks for', () => {
       }
     });
   }
+
+  it('either of two permissions is enough, and a third opens nothing', () => {
+    const door = { permission: 'token:use or proxy:update', admits: BY_KEY } as const;
+    const holder = (...held: readonly Permission[]): Principal => ({
+      ...principal('private'),
+      permissions: new Set(held),
+    });
+    for (const held of [['token:use'], ['proxy:update'], ['token:use', 'proxy:update']] as const) {
+      authorize(holder(...held), door);
+    }
+    for (const held of [[], ['token:read'], ['proxy:read', 'token:create']] as const) {
+      assert.throws(() => authorize(holder(...held), door), { code: 'permission_denied', status: 403 });
+    }
+    assert.throws(() => authorize(holder('token:use'), { ...door, admits: ['user'] }), { code: 'permission_denied' });
+  });
+
+  it('is one permission, either of some, or none at all', () => {
+    assert.deepEqual(permissionsIn('token:use'), ['token:use']);
+    assert.deepEqual(permissionsIn('token:use or proxy:update'), ['token:use', 'proxy:update']);
+    for (const other of ['public', 'any key', 'private application key'] as const) {
+      assert.deepEqual(permissionsIn(other), []);
+    }
+  });
 
   it('403 in the same words whether a kind is not admitted or lacks the permission, so that nothing is told by it', () => {
     const detail = (admits: Admits): string => {

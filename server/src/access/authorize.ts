@@ -1,9 +1,10 @@
 import { AppError } from '../kernel/errors.js';
 import type { ApplicationType, Permission } from './permissions.js';
+import { isPermission } from './permissions.js';
 import type { Admits, Principal, PrincipalKind } from './principal.js';
 
-/** What a route asks for: a permission, a kind of key, any valid key, or nothing at all. There is no default. */
-export type Requirement = Permission | 'any key' | keyof typeof KEY_OF | 'public';
+/** What a route asks for: permissions, a kind of key, any valid key, or nothing at all. There is no default. */
+export type Requirement = Permission | keyof typeof EITHER_OF | 'any key' | keyof typeof KEY_OF | 'public';
 
 /** What a route can ask for, by whom it admits: a permission of one who stays unknown, and a door without any, do not compile. */
 export type RequirementOf<A extends Admits> = A extends 'anyone' ? 'public' : Exclude<Requirement, 'public'>;
@@ -13,6 +14,11 @@ const KEY_OF = {
   'public application key': 'public',
   'private application key': 'private',
 } as const;
+
+/** Where one of several permissions is enough, and which of them is held decides what the answer shows. */
+const EITHER_OF = {
+  'token:use or proxy:update': ['token:use', 'proxy:update'],
+} as const satisfies Readonly<Record<string, readonly Permission[]>>;
 
 /** What a route says about who may enter. */
 export interface Door {
@@ -35,6 +41,16 @@ export function authorize(principal: Principal, { permission, admits }: Door): v
   else requirePermission(principal, isAdmitted, permission);
 }
 
+/** The permissions of which one is enough; none where a route asks for something else. */
+export function permissionsIn(requirement: Requirement): readonly Permission[] {
+  if (isEither(requirement)) return EITHER_OF[requirement];
+  return isPermission(requirement) ? [requirement] : [];
+}
+
+function isEither(requirement: Requirement): requirement is keyof typeof EITHER_OF {
+  return Object.hasOwn(EITHER_OF, requirement);
+}
+
 function isAboutKeys(requirement: Requirement): requirement is keyof typeof KEY_OF {
   return Object.hasOwn(KEY_OF, requirement);
 }
@@ -44,11 +60,11 @@ function requireKind(isAdmitted: boolean): void {
   throw new AppError('wrong_application_type', 'This request is not for this kind of key. Use another key.');
 }
 
-function requirePermission(principal: Principal, isAdmitted: boolean, permission: Permission): void {
-  if (isAdmitted && principal.permissions.has(permission)) return;
+function requirePermission(principal: Principal, isAdmitted: boolean, requirement: Requirement): void {
+  if (isAdmitted && permissionsIn(requirement).some((permission) => principal.permissions.has(permission))) return;
   throw new AppError(
     'permission_denied',
-    `This request needs the permission ${permission}, which the ${HOLDER[principal.kind]} does not hold.`,
+    `This request needs the permission ${requirement}, which the ${HOLDER[principal.kind]} does not hold.`,
   );
 }
 

@@ -15,6 +15,8 @@ export type Variables = Readonly<Record<string, Json>>;
 export interface Compiler {
   /** The value of a text that holds an expression. Pays for reading it and for evaluating it. */
   valueIn(text: string, variables: Variables, budget: Budget): unknown;
+  /** Throws where the text can be evaluated on nothing, because it does not parse. Pays for reading it. */
+  check(text: string, budget: Budget): void;
 }
 
 type Compiled =
@@ -43,23 +45,32 @@ export function createCompiler(): Compiler {
     }
   }
 
+  function read(text: string, budget: Budget): Exclude<Compiled, { readonly kind: 'failed' }> {
+    if (text.length > EXPRESSION_CHARACTERS_MAX && codePointLength(text) > EXPRESSION_CHARACTERS_MAX) {
+      throw invalidExpression(`An expression has at most ${EXPRESSION_CHARACTERS_MAX} characters.`);
+    }
+    const isNew = budget.isNew(text);
+    if (isNew) budget.spend(PLAIN_PARSE_UNITS + text.length);
+    const known = compiled.get(text);
+    if (known?.kind === 'plain') return known;
+    const form = known === undefined ? parsePlainForm(text) : undefined;
+    if (form !== undefined) {
+      const plain = { kind: 'plain', form } as const;
+      compiled.set(text, plain);
+      return plain;
+    }
+    budget.spend(LIQUID_UNITS + (isNew ? LIQUID_PARSE_UNITS + text.length * LIQUID_CHARACTER_UNITS : 0));
+    const template = known ?? compiled.set(text, compile(text));
+    if (template.kind === 'failed') throw template.fault;
+    return template;
+  }
+
   return {
+    check: (text, budget) => void read(text, budget),
     valueIn(text, variables, budget) {
-      if (text.length > EXPRESSION_CHARACTERS_MAX && codePointLength(text) > EXPRESSION_CHARACTERS_MAX) {
-        throw invalidExpression(`An expression has at most ${EXPRESSION_CHARACTERS_MAX} characters.`);
-      }
-      const isNew = budget.isNew(text);
-      if (isNew) budget.spend(PLAIN_PARSE_UNITS + text.length);
-      const known = compiled.get(text);
-      const form = known === undefined ? parsePlainForm(text) : known.kind === 'plain' ? known.form : undefined;
-      if (form !== undefined) {
-        if (known === undefined) compiled.set(text, { kind: 'plain', form });
-        return evaluatePlainForm(form, variables, budget);
-      }
-      budget.spend(LIQUID_UNITS + (isNew ? LIQUID_PARSE_UNITS + text.length * LIQUID_CHARACTER_UNITS : 0));
-      const template = known ?? compiled.set(text, compile(text));
-      if (template.kind === 'liquid') return engine.render(template.templates, variables, budget);
-      throw template.kind === 'failed' ? template.fault : invalidExpression('The expression does not parse.');
+      const found = read(text, budget);
+      if (found.kind === 'plain') return evaluatePlainForm(found.form, variables, budget);
+      return engine.render(found.templates, variables, budget);
     },
   };
 }

@@ -29,13 +29,15 @@ export interface Expressions {
   referencesOf(text: string, budget: Budget): TokenReference[];
   /** As `evaluate`, where outputs begin with the id of a token. Every token named must be in the map. */
   evaluateWithTokens(text: string, tokens: ReadonlyMap<string, TokenView>, budget: Budget): Json | undefined;
+  /** Throws where `evaluateWithTokens` would, whatever the tokens hold: the text does not parse. Needs no tokens. */
+  checkWithTokens(text: string, budget: Budget): void;
 }
 
 /** In text without tags every output is a template of its own, and all of them call their token by this name. */
 const TOKEN_VARIABLE = 'token';
 
 export function createExpressions(): Expressions {
-  const { valueIn } = createCompiler();
+  const { valueIn, check } = createCompiler();
 
   function evaluate(text: string, variables: Variables, budget: Budget): Json | undefined {
     if (!isExpression(text)) return text;
@@ -49,13 +51,13 @@ export function createExpressions(): Expressions {
   function evaluateWithTokens(text: string, tokens: ReadonlyMap<string, TokenView>, budget: Budget): Json | undefined {
     if (!isExpression(text)) return text;
     const { parts, needsLiquid, hasVariables } = parseTokenTemplate(text, budget);
-    if (needsLiquid) return evaluate(...forLiquid(parts, tokens), budget);
-    if (hasVariables) throw invalidExpression('An output names a token by its id of 3 to 400 characters.');
+    if (needsLiquid) return evaluate(textForLiquid(parts), variablesOf(parts, tokens), budget);
+    if (hasVariables) throw noToken();
     try {
       const values = parts.map((part) =>
         part.kind === 'text'
           ? part.text
-          : valueIn(`{{ ${TOKEN_VARIABLE} ${part.filters}`, { [TOKEN_VARIABLE]: tokenOf(part, tokens) }, budget),
+          : valueIn(textOfOutput(part), { [TOKEN_VARIABLE]: tokenOf(part, tokens) }, budget),
       );
       if (values.length === 1) return paid(values[0], budget);
       return paid(values.map((value) => textOf(value, budget)).join(''), budget);
@@ -64,11 +66,20 @@ export function createExpressions(): Expressions {
     }
   }
 
+  function checkWithTokens(text: string, budget: Budget): void {
+    if (!isExpression(text)) return;
+    const { parts, needsLiquid, hasVariables } = parseTokenTemplate(text, budget);
+    if (!needsLiquid && hasVariables) throw noToken();
+    const outputs = parts.filter((part) => part.kind === 'output').map(textOfOutput);
+    for (const each of needsLiquid ? [textForLiquid(parts)] : outputs) check(each, budget);
+  }
+
   return {
     isExpression,
     referencesOf: (text, budget) => (isExpression(text) ? referencesOf(text, budget) : []),
     evaluate,
     evaluateWithTokens,
+    checkWithTokens,
     evaluateMask: (mask, variables, budget) =>
       walkMask(mask, (text) => (isExpression(text) ? () => evaluate(text, variables, budget) : text), budget),
   };
@@ -85,18 +96,33 @@ function paid(value: unknown, budget: Budget): Json | undefined {
   return value as Json;
 }
 
-/** The text with variables in place of ids, so that nothing of an id is ever read as Liquid. */
-function forLiquid(parts: readonly Part[], tokens: ReadonlyMap<string, TokenView>): [string, Variables] {
-  const variables: Record<string, Json> = {};
-  const texts = parts.map((part, at) => {
-    if (part.kind === 'text') return part.text;
-    variables[`${TOKEN_VARIABLE}_${at}`] = tokenOf(part, tokens);
-    return `${part.opening} ${TOKEN_VARIABLE}_${at} ${part.filters}`;
-  });
-  return [texts.join(''), variables];
+type OutputPart = Extract<Part, { kind: 'output' }>;
+
+function textOfOutput({ filters }: OutputPart): string {
+  return `{{ ${TOKEN_VARIABLE} ${filters}`;
 }
 
-function tokenOf(part: Extract<Part, { kind: 'output' }>, tokens: ReadonlyMap<string, TokenView>): Json {
+/** The text with variables in place of ids, so that nothing of an id is ever read as Liquid. */
+function textForLiquid(parts: readonly Part[]): string {
+  const texts = parts.map((part, at) =>
+    part.kind === 'text' ? part.text : `${part.opening} ${TOKEN_VARIABLE}_${at} ${part.filters}`,
+  );
+  return texts.join('');
+}
+
+function variablesOf(parts: readonly Part[], tokens: ReadonlyMap<string, TokenView>): Variables {
+  const variables: Record<string, Json> = {};
+  for (const [at, part] of parts.entries()) {
+    if (part.kind === 'output') variables[`${TOKEN_VARIABLE}_${at}`] = tokenOf(part, tokens);
+  }
+  return variables;
+}
+
+function noToken(): Error {
+  return invalidExpression('An output names a token by its id of 3 to 400 characters.');
+}
+
+function tokenOf(part: OutputPart, tokens: ReadonlyMap<string, TokenView>): Json {
   const token = tokens.get(part.reference.id);
   if (token === undefined) throw invalidExpression('The expression names a token that was not looked up.');
   return part.reference.isWhole ? token : token.data;

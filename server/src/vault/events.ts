@@ -11,6 +11,7 @@ export const TOKEN_EVENTS = defineEvents('token', {
   found: ['search', 'Token found by search'],
   used_in_reactor: ['use', 'Token used in reactor'],
   used_in_proxy: ['use', 'Token used in proxy'],
+  previewed_in_proxy: ['use', 'Token previewed in proxy'],
   updated: ['update', 'Token updated'],
   cvc_removed: ['update', 'Card verification code removed'],
   deleted: ['delete', 'Token deleted'],

@@ -37,5 +37,6 @@ export type { TokenType } from './types/names.js';
 export { isTokenType, TOKEN_TYPES } from './types/names.js';
 export { ID_LENGTH_MAX, ID_LENGTH_MIN, idFault, RESERVED, storedIdFault, WHOLE_TOKEN } from './types/token-id.js';
 export { findExpressions } from './use/find-expressions.js';
+export type { Preview, PreviewedToken } from './use/preview.js';
 export type { Vault, VaultOptions } from './vault.js';
 export { createVault } from './vault.js';

@@ -28,6 +28,8 @@ import type { TokenType } from './types/names.js';
 import { isTokenType } from './types/names.js';
 import type { Purpose } from './use/detokenize.js';
 import { detokenize } from './use/detokenize.js';
+import type { Preview } from './use/preview.js';
+import { preview } from './use/preview.js';
 
 /**
  * All that can be done with the tokens of a tenant. The tenant is the principal's; a token of another one is unknown.
@@ -106,6 +108,14 @@ export interface Vault {
     andThen?: (tx: TenantTx) => Promise<void>,
   ): Promise<Json>;
 
+  /**
+   * What a proxied request would hold, with the mask of each token in place of its value, also for one who may read it in the
+   * clear. Takes token:use on each token; expressions on others, and on unknown ones, stay as they were written.
+   * Log: "Token previewed in proxy" for each token that is granted, or "Token opened, request refused" where all of them
+   * together asked for too much. Throws `invalid_expression`, `too_many_tokens`, `validation_failed`.
+   */
+  preview(principal: Principal, auditContext: AuditContext, body: Json): Promise<Preview>;
+
   /** Of a token the caller may know nothing of: for the log, not for an answer. Checks no right and logs nothing. */
   typeOf(tenantId: string, id: string, nowMs: number): Promise<TokenType | undefined>;
 
@@ -151,6 +161,7 @@ export function createVault(options: VaultOptions): Vault {
     detokenize: (principal, auditContext, body) => detokenize(parts, principal, auditContext, body, READ),
     use: (principal, auditContext, body, user, andThen) =>
       detokenize(parts, principal, auditContext, body, { ...USE[user], andThen }),
+    preview: (principal, auditContext, body) => preview(parts, principal, auditContext, body),
     async typeOf(tenantId, id, nowMs) {
       const found = await opener.lookBriefly(tenantId, id, nowMs);
       return found && isTokenType(found.type) ? found.type : undefined;

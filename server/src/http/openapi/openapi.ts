@@ -1,4 +1,5 @@
 import type { Requirement } from '../../access/authorize.js';
+import { permissionsIn } from '../../access/authorize.js';
 import type { ApplicationType } from '../../access/permissions.js';
 import { APPLICATION_TYPES, mayHold } from '../../access/permissions.js';
 import type { OtherSuccessRecord, RouteRecord } from '../routes/route.js';
@@ -88,7 +89,9 @@ export function applicationTypesOf(requirement: Requirement): ApplicationType[] 
     case 'private application key':
       return ['private'];
     default:
-      return APPLICATION_TYPES.filter((type) => mayHold(type, requirement));
+      return APPLICATION_TYPES.filter((type) =>
+        permissionsIn(requirement).some((permission) => mayHold(type, permission)),
+      );
   }
 }
 

@@ -1,4 +1,6 @@
+import { permissionsIn } from '../../access/authorize.js';
 import { grantsDigest } from '../../access/grants.js';
+import { isTokenPermission } from '../../access/permissions.js';
 import type { Principal } from '../../access/principal.js';
 import type { AuditContext } from '../../audit/entry.js';
 import type { KeptAnswer } from '../../kept-answers/kept-answer.js';
@@ -37,7 +39,7 @@ export function createRunKeyed(
   receive: ReceiveBody,
 ): RunKeyed {
   const readsBody = takesBody(route);
-  const isAboutTokens = route.permission.startsWith('token:');
+  const isAboutTokens = permissionsIn(route.permission).some(isTokenPermission);
   const { secretFields = NO_FIELDS } = route;
 
   function keyedOf({ context, request }: Exchange, principal: Principal, key: string, body: Buffer | undefined) {

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { isPermission, isTokenPermission, permissionsOf } from '../../access/permissions.js';
+import { permissionsIn } from '../../access/authorize.js';
+import { isTokenPermission, permissionsOf } from '../../access/permissions.js';
 import { SLICES } from '../../resources.js';
 import { idleRoutes } from '../../testing/idle-routes.js';
 import type { TestApp, TestTenant } from '../../testing/test-app.js';
@@ -23,6 +24,11 @@ const SPECIFIED: Readonly<Record<string, string>> = {
 const KINDS_OF_KEY = ['any key', 'any application key', 'public application key', 'private application key'];
 /** Success is all they have to say. */
 const SILENT = ['POST /sessions/authorize'];
+/** Where one of two permissions is enough, written out again. */
+const EITHER = {
+  'POST /proxies/preview': 'token:use or proxy:update',
+  'POST /proxies/:id/preview': 'token:use or proxy:update',
+};
 /** What came of a use belongs to whoever may use. */
 const RESULTS = ['GET /reactors/:id/results/:request_id'];
 
@@ -30,6 +36,10 @@ const ANY_ID = '4c4f2a4e-8d8f-4a53-9d6b-5b0a3c1f7a10';
 
 function nameOf({ method, path }: RouteRecord): string {
   return `${method} ${path}`;
+}
+
+function needsPermission({ permission }: RouteRecord): boolean {
+  return permissionsIn(permission).length > 0;
 }
 
 /** An address the route answers to. */
@@ -76,16 +86,21 @@ describe('the route table', () => {
 
   it('names a permission of the catalogue or a kind of key; only operator routes are public', () => {
     for (const route of tenantRoutes) {
-      assert.ok(KINDS_OF_KEY.includes(route.permission) || isPermission(route.permission), nameOf(route));
+      assert.ok(KINDS_OF_KEY.includes(route.permission) || needsPermission(route), nameOf(route));
     }
     for (const route of publicRoutes) assert.equal(route.permission, 'public', nameOf(route));
+  });
+
+  it('takes one of two permissions for enough on previews alone', () => {
+    const either = tenantRoutes.filter(({ permission }) => permissionsIn(permission).length > 1);
+    assert.deepEqual(Object.fromEntries(either.map((route) => [nameOf(route), route.permission])), EITHER);
   });
 
   it('admits anyone exactly where it is public, and sessions only where they can hold what it asks for', () => {
     for (const { permission, admits, ...route } of allRoutes()) {
       assert.equal(admits === 'anyone', permission === 'public', route.path);
       if (admits === 'anyone' || !admits.includes('session')) continue;
-      assert.ok(permission === 'any key' || (isPermission(permission) && isTokenPermission(permission)), route.path);
+      assert.ok(permission === 'any key' || permissionsIn(permission).some(isTokenPermission), route.path);
     }
   });
 
@@ -94,7 +109,7 @@ describe('the route table', () => {
   });
 
   it('asks for a read permission exactly where nothing is changed', () => {
-    for (const route of tenantRoutes.filter(({ permission }) => isPermission(permission))) {
+    for (const route of tenantRoutes.filter(needsPermission)) {
       if (route.method === 'GET' && !RESULTS.includes(nameOf(route)))
         assert.match(route.permission, /:read$/, nameOf(route));
       if (route.method === 'PUT' || route.method === 'DELETE') assert.doesNotMatch(route.permission, /:read$/);
@@ -132,7 +147,7 @@ describe('the route table', () => {
 
   it('declares what auditing writes wherever a permission is needed, from the events that slices declare', () => {
     const events = new Set(SLICES.flatMap((slice) => slice.events));
-    for (const route of tenantRoutes.filter(({ permission }) => isPermission(permission))) {
+    for (const route of tenantRoutes.filter(needsPermission)) {
       assert.ok(route.audit, nameOf(route));
       assert.equal(route.audit.onDenied.operation, 'denied', nameOf(route));
       assert.ok(events.has(route.audit.onDenied), nameOf(route));
@@ -174,8 +189,9 @@ describe('the route table', () => {
   });
 
   it('403 that names the permission, on every route that needs one, for a key that holds all others', async () => {
-    for (const route of tenantRoutes.filter(({ permission }) => isPermission(permission))) {
-      const others = permissionsOf('management').filter((permission) => permission !== route.permission);
+    for (const route of tenantRoutes.filter(needsPermission)) {
+      const enough = permissionsIn(route.permission);
+      const others = permissionsOf('management').filter((permission) => !enough.includes(permission));
       const key = await app.makeKey(tenant.id, 'management', others);
       const { status, json } = await app.call(route.method, addressOf(route), { key });
       assert.equal(status, 403, nameOf(route));

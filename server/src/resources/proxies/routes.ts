@@ -6,6 +6,7 @@ import { DefinitionsQuery } from '../definitions/schema.js';
 import type { ProxyShape } from './definition/content.js';
 import { PROXY_EVENTS } from './events.js';
 import { proxyFigureRoutes } from './figures/routes.js';
+import { proxyPreviewRoutes } from './preview/routes.js';
 import { proxyRoute } from './run/routes.js';
 import { ProxyBody, ProxyDocument, ProxyList, ProxyPatchDocument } from './schema.js';
 import type { Proxies } from './service.js';
@@ -39,6 +40,7 @@ export function proxyRoutes(proxies: Proxies): AnyRoute[] {
     ...changeRoutes(proxies.definitions),
     ...proxyVersionRoutes(proxies.versions),
     ...proxyFigureRoutes(proxies.figures),
+    ...proxyPreviewRoutes(proxies.previews),
   ];
 }
 

@@ -1,3 +1,4 @@
+import type { Vault } from '../../vault/index.js';
 import type { DefinitionCalls } from '../definitions/calls.js';
 import { createDefinitionCalls } from '../definitions/calls.js';
 import type { FigureCalls } from '../definitions/figures/figure-calls.js';
@@ -11,10 +12,16 @@ import { createProxyStore } from './definition/store.js';
 import { proxyFailureOf } from './figures/failure-class.js';
 import type { ProxyFigures } from './figures/service.js';
 import { createProxyFigureCalls } from './figures/service.js';
+import type { ProxyPreviewOptions, ProxyPreviews } from './preview/service.js';
+import { createProxyPreviews } from './preview/service.js';
 import type { ProxyCalls, ProxyRunOptions } from './run/service.js';
 import { createProxyCalls } from './run/service.js';
 
-export interface ProxiesOptions extends ProxyStoreOptions, Omit<ProxyRunOptions, 'findProxy' | 'onCalled'> {
+export interface ProxiesOptions
+  extends ProxyStoreOptions,
+    Omit<ProxyRunOptions, 'findProxy' | 'onCalled' | 'vault'>,
+    ProxyPreviewOptions {
+  readonly vault: Pick<Vault, 'use' | 'preview'>;
   readonly proxyFigures: Pick<ProxyFigures, 'note' | 'flush'>;
 }
 
@@ -24,6 +31,7 @@ export interface Proxies {
   readonly figures: FigureCalls;
   /** What requests are sent through. */
   readonly calls: ProxyCalls;
+  readonly previews: ProxyPreviews;
 }
 
 export function createProxies(options: ProxiesOptions): Proxies {
@@ -33,6 +41,7 @@ export function createProxies(options: ProxiesOptions): Proxies {
     definitions: createDefinitionCalls({ database, store, newKept: () => newProxyKey(systemKeys.apiKeyPepper) }),
     versions: createVersionCalls(database, store),
     figures: createProxyFigureCalls(database, proxyFigures),
+    previews: createProxyPreviews(options, store),
     calls: createProxyCalls({
       ...options,
       findProxy: createFindProxy(options, store),

@@ -28,6 +28,14 @@ const on =
 const params = ({ proxyId = '' }: Targets) => ({ id: proxyId, version: '1' });
 const body = () => MADE;
 
+const PREVIEWED = { method: 'POST', path: '/x', body: { n: '{{ some-token }}' } };
+const PREVIEW = {
+  method: 'POST',
+  needs: 'token:use or proxy:update',
+  status: 200,
+  leavesTarget: true,
+} as const;
+
 const SINGLE: readonly TriedRoute[] = [
   { method: 'GET', path: '/proxies/:id', needs: 'proxy:read', status: 200, params },
   { method: 'PUT', path: '/proxies/:id', needs: 'proxy:update', status: 200, params, body },
@@ -36,6 +44,7 @@ const SINGLE: readonly TriedRoute[] = [
   { method: 'GET', path: '/proxies/:id/versions', needs: 'proxy:read', status: 200, params },
   { method: 'GET', path: '/proxies/:id/metrics', needs: 'proxy:read', status: 200, params },
   { method: 'POST', path: '/proxies/:id/versions/:version/restore', needs: 'proxy:update', status: 200, params },
+  { ...PREVIEW, path: '/proxies/:id/preview', params, body: () => PREVIEWED },
   { method: 'DELETE', path: '/proxies/:id', needs: 'proxy:delete', status: 204, params },
 ];
 
@@ -43,6 +52,7 @@ export const trial: SliceTrial = {
   routes: [
     { method: 'GET', path: '/proxies', needs: 'proxy:read', status: 200 },
     { method: 'POST', path: '/proxies', needs: 'proxy:create', status: 201, body },
+    { ...PREVIEW, path: '/proxies/preview', body: () => ({ ...PREVIEWED, destination_url: MADE.destination_url }) },
     ...SINGLE,
   ],
   successes: {
@@ -88,7 +98,8 @@ export const trial: SliceTrial = {
       `/proxies/${of.proxyId}/versions`,
       `/proxies/${of.proxyId}/metrics`,
     ].map((path) => ({ as: 'management', method: 'GET', path }) as const),
-  changes: ({ tenantId, applicationId, proxyId, proxyKey }) => {
+  changes: ({ tenantId, applicationId, proxyId, proxyKey, tokenId }) => {
+    const asked = { ...PREVIEWED, body: { n: `{{ ${tokenId} }}` } };
     const taken = { ...MADE, tenant_id: tenantId, id: proxyId, key: proxyKey };
     const one = `/proxies/${proxyId}`;
     return [
@@ -99,6 +110,14 @@ export const trial: SliceTrial = {
       { as: 'management', method: 'PATCH', path: one, body: taken },
       { as: 'management', method: 'POST', path: `${one}/regenerate` },
       { as: 'management', method: 'POST', path: `${one}/versions/1/restore` },
+      { as: 'management', method: 'POST', path: `${one}/preview`, body: asked },
+      { as: 'private', method: 'POST', path: `${one}/preview`, body: asked },
+      {
+        as: 'private',
+        method: 'POST',
+        path: '/proxies/preview',
+        body: { ...asked, destination_url: 'https://a.example' },
+      },
       { as: 'management', method: 'DELETE', path: one },
     ];
   },

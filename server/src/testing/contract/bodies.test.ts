@@ -11,6 +11,7 @@ import type { FieldErrors } from '../../kernel/errors.js';
 import { AppError } from '../../kernel/errors.js';
 import { checkTimedRights } from '../../resources/applications/definition/definition.js';
 import { readProxy, readProxyPatch } from '../../resources/proxies/definition/input.js';
+import { readEphemeralPreview, readStoredPreview } from '../../resources/proxies/preview/input.js';
 import { readReactor, readReactorPatch, readTrial } from '../../resources/reactors/definition/input.js';
 import { readReactAsyncBody, readReactBody } from '../../resources/reactors/run/input.js';
 import { readNewToken } from '../../resources/tokens/input/new-token.js';
@@ -39,6 +40,8 @@ const READERS: Readonly<Record<string, Read>> = {
   'POST /proxies': (body) => faultsOf(() => readProxy(body)),
   'PUT /proxies/{id}': (body) => faultsOf(() => readProxy(body)),
   'PATCH /proxies/{id}': (body) => faultsOf(() => readProxyPatch(body)),
+  'POST /proxies/{id}/preview': (body) => faultsOf(() => readStoredPreview(body)),
+  'POST /proxies/preview': (body) => faultsOf(() => readEphemeralPreview(body)),
   'POST /reactors': (body) => faultsOf(() => readReactor(body)),
   'PUT /reactors/{id}': (body) => faultsOf(() => readReactor(body)),
   'PATCH /reactors/{id}': (body) => faultsOf(() => readReactorPatch(body)),
@@ -96,6 +99,11 @@ const PROXIES = [
     ...{ request_transform: null, response_transform: { code: null }, require_auth: null, request_reactor_id: null },
   },
 ];
+const PREVIEWS = [
+  { method: 'GET' },
+  { method: 'PUT', path: '?a=b', headers: { 'X-A': ['1', '2'], accept: 'x', none: [] }, body: 'a=b' },
+  { method: 'DELETE', path: null, headers: null, body: null },
+];
 const TRIALS_OF_CODE = [
   { code: 'x', configuration: { A: 'a', b_2: null }, args: { deep: [1, null] } },
   { code: 'x', configuration: null, args: null },
@@ -106,6 +114,8 @@ const WHOLE: Readonly<Record<string, readonly unknown[]>> = {
   'POST /proxies': PROXIES,
   'PUT /proxies/{id}': PROXIES,
   'PATCH /proxies/{id}': PROXIES,
+  'POST /proxies/{id}/preview': PREVIEWS,
+  'POST /proxies/preview': PREVIEWS.map((each) => ({ ...each, destination_url: 'http://127.0.0.1:9400/base' })),
   'POST /reactors': REACTORS,
   'PUT /reactors/{id}': REACTORS,
   'PATCH /reactors/{id}': REACTORS,
@@ -149,6 +159,10 @@ const SENTENCES: Readonly<Record<string, readonly RegExp[]>> = {
   destination: [
     ...[/^must begin with https:\/\/ and a host name$/, /^must have no (user name or password|fragment)$/],
     ...[/^must have no query: /, /^must be a URL with the name of a host$/, /^must name a host, not an IP address$/],
+  ],
+  base_url: [
+    ...[/^must be an absolute https address$/, /^must not hold credentials: /],
+    /^must have neither a query nor a fragment: /,
   ],
   callback_url: [/^must be an https address of at most 2000 characters$/],
   application: [/^must be the id of a public or private Application/],

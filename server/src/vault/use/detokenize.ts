@@ -6,8 +6,6 @@ import type { LogEvent } from '../../audit/events.js';
 import type { Budget } from '../../expressions/budget.js';
 import { createBudget } from '../../expressions/budget.js';
 import type { Expressions, TokenView } from '../../expressions/expressions.js';
-import { formatDate } from '../../kernel/dates.js';
-import { AppError } from '../../kernel/errors.js';
 import type { Json } from '../../kernel/json.js';
 import type { LargeWork } from '../../kernel/large-work.js';
 import type { Database } from '../../storage/database.js';
@@ -28,6 +26,7 @@ import type { NamedExpression } from './detokenize-large.js';
 import { evaluateLarge } from './detokenize-large.js';
 import type { FoundExpression } from './find-expressions.js';
 import { findExpressions, rebuildWith } from './find-expressions.js';
+import { lookForAll, namedIn, namingField, numberAsText, tokenViewOf } from './named-tokens.js';
 import { createRefusals } from './refused.js';
 
 export interface DetokenizeOptions {
@@ -62,9 +61,6 @@ interface Asked {
   readonly refusals: ReturnType<typeof createRefusals>;
 }
 
-/** Above so many tokens each brings less of its record along. */
-const FEW = 8;
-
 /** Puts values in place of expressions: all of them, or none. Nothing leaves before it is in the log. */
 export async function detokenize(
   options: DetokenizeOptions,
@@ -76,8 +72,7 @@ export async function detokenize(
   const { database, expressions, tokensPerRequestMax } = options;
   const found = findExpressions(body);
   const budget = createBudget();
-  const named = found.map((each) => ({ text: each.text, ids: referencesOf(expressions, each, budget) }));
-  const ids = [...new Set(named.flatMap((each) => each.ids))];
+  const { named, ids } = namedIn(expressions, found, budget);
   if (ids.length > tokensPerRequestMax) throw tooManyTokens(tokensPerRequestMax);
   const rows = await findAll(options.opener, principal, auditContext, ids);
   const refusals = createRefusals(database, auditContext);
@@ -104,8 +99,7 @@ async function findAll(
   auditContext: AuditContext,
   ids: readonly string[],
 ): Promise<FoundRow[]> {
-  const look = ids.length > FEW ? opener.lookBriefly : opener.look;
-  const found = await Promise.all(ids.map((id) => look(principal.tenantId, id, auditContext.atMs)));
+  const found = await lookForAll(opener, principal.tenantId, ids, auditContext.atMs);
   const unknown = ids.filter((_, n) => found[n] === undefined);
   if (unknown.length > 0) throw unknownTokens(unknown);
   return found.filter((row) => row !== undefined);
@@ -147,34 +141,11 @@ function viewOf({ principal, auditContext, purpose }: Asked, present: Present, t
   const data = present.data(token, transform, auditContext.atMs);
   // In an expression there is no leaving the data out: it would read like a token that holds nothing.
   if (data === undefined) throw accessDenied();
-  const { row, content } = token;
-  const fingerprint = present.fingerprint(token, transform);
-  return {
-    id: row.id,
-    type: content.type,
-    data: purpose.hasNumbersAsText && typeof data === 'number' ? String(data) : data,
-    metadata: content.metadata ?? {},
-    containers: content.containers,
-    ...(fingerprint !== undefined && { fingerprint }),
-    created_at: formatDate(row.created_at.getTime()),
-  };
-}
-
-function referencesOf(expressions: Expressions, { path, text }: FoundExpression, budget: Budget): string[] {
-  return namingField(path, () => [...new Set(expressions.referencesOf(text, budget).map(({ id }) => id))]);
+  const value = purpose.hasNumbersAsText ? numberAsText(data) : data;
+  return tokenViewOf(token, value, present.fingerprint(token, transform));
 }
 
 /** What the tokens hold decides which of several expressions fails, so a refusal does not tell which it was. */
 function pathOfAll(found: readonly FoundExpression[]): string {
   return found.length === 1 && found[0] ? found[0].path : '$';
-}
-
-/** A failed expression is about the place in the body where it stands. */
-function namingField<T>(path: string, evaluate: () => T): T {
-  try {
-    return evaluate();
-  } catch (error) {
-    if (!(error instanceof AppError) || error.code !== 'invalid_expression') throw error;
-    throw new AppError('invalid_expression', error.message, { errors: { [path]: [error.message] }, cause: error });
-  }
 }

@@ -3,26 +3,28 @@ import { parseUrl } from '../../../kernel/parse-url.js';
 
 /** Spellings of the segments `.` and `..`, which would lead out of the base address, and what a URL would read as a slash. */
 const LEADS_AWAY = /(^|\/)(\.|%2e){1,2}(\/|$)|[\\#]/i;
-const URL_LENGTH_MAX = 16_384;
+export const PROXY_URL_LENGTH_MAX = 16_384;
 
 /** The base address of an ephemeral call, checked as far as it can be without asking anybody. */
 export function readBaseUrl(text: string): string {
-  const url = parseUrl(text);
-  if (!url || !/^https?:$/.test(url.protocol)) throw invalid('must be an absolute https address');
-  if (url.username !== '' || url.password !== '') throw invalid('must not hold credentials: send them in a header');
-  if (/[?#]/.test(text)) throw invalid('must have neither a query nor a fragment: the query is the one of the request');
-  return text;
+  const fault = baseUrlFault(text);
+  if (fault === undefined) return text;
+  throw new AppError('malformed_request', `The address in the header PROXY-URL ${fault}.`);
 }
 
-function invalid(what: string): AppError {
-  return new AppError('malformed_request', `The address in the header PROXY-URL ${what}.`);
+export function baseUrlFault(text: string): string | undefined {
+  const url = parseUrl(text);
+  if (!url || !/^https?:$/.test(url.protocol)) return 'must be an absolute https address';
+  if (url.username !== '' || url.password !== '') return 'must not hold credentials: send them in a header';
+  if (/[?#]/.test(text)) return 'must have neither a query nor a fragment: the query is the one of the request';
+  return undefined;
 }
 
 /** Where a request goes: below the base address, whatever the caller wrote behind `/proxy`. */
 export function destinationUrl(base: string, path: string, query: string): string {
   const from = base.replace(/\/+$/, '');
   const text = `${from}${path}${query === '' ? '' : `?${query}`}`;
-  if (LEADS_AWAY.test(path) || text.length > URL_LENGTH_MAX || !isBelow(from, text)) {
+  if (LEADS_AWAY.test(path) || text.length > PROXY_URL_LENGTH_MAX || !isBelow(from, text)) {
     throw new AppError(
       'malformed_request',
       'The path behind /proxy must lead to something below the destination: without dot segments, backslashes and fragments.',

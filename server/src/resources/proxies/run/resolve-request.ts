@@ -54,7 +54,7 @@ const ESCAPED_BRACE = /\\u007b/i;
 export async function resolveRequest(context: ResolveContext, parts: RequestParts): Promise<ResolvedParts> {
   const query = piecesOfQuery(parts.query);
   const headers = parts.headers.filter(([, value]) => holdsExpression(value));
-  const body = readBody(parts);
+  const body = readExpressionBody(parts, joinPieces);
   const wanted: Wanted = {
     query: expressionsIn(query),
     headers: headers.map(([, value]) => value),
@@ -83,7 +83,8 @@ export async function resolveRequest(context: ResolveContext, parts: RequestPart
   };
 }
 
-interface ReadBody {
+/** A body as far as it holds expressions. */
+export interface ReadBody {
   /** Without an expression: it goes on as it came, byte for byte. */
   readonly isPlain: boolean;
   readonly wanted: Json;
@@ -92,7 +93,10 @@ interface ReadBody {
 
 const PLAIN: ReadBody = { isPlain: true, wanted: null, write: () => Buffer.alloc(0) };
 
-function readBody({ body, bodyKind }: RequestParts): ReadBody {
+export function readExpressionBody(
+  { body, bodyKind }: Pick<RequestParts, 'body' | 'bodyKind'>,
+  join: typeof joinPieces,
+): ReadBody {
   if (body === undefined || bodyKind === 'other') return PLAIN;
   const text = body.toString('utf8');
   const mayHold = holdsExpression(text) || ESCAPED_BRACE.test(text) || (bodyKind === 'form' && /%7b%7b/i.test(text));
@@ -103,14 +107,14 @@ function readBody({ body, bodyKind }: RequestParts): ReadBody {
   }
   const pieces = bodyKind === 'form' ? piecesOfForm(text) : piecesOfText(text);
   const wanted = expressionsIn(pieces);
-  return { isPlain: wanted.length === 0, wanted, write: (values) => Buffer.from(joinPieces(pieces, textsOf(values))) };
+  return { isPlain: wanted.length === 0, wanted, write: (values) => Buffer.from(join(pieces, textsOf(values))) };
 }
 
-function expressionsIn(pieces: readonly TextPiece[]): string[] {
+export function expressionsIn(pieces: readonly TextPiece[]): string[] {
   return pieces.filter(({ isExpression }) => isExpression).map(({ text }) => text);
 }
 
-function textsOf(values: Json | undefined): string[] {
+export function textsOf(values: Json | undefined): string[] {
   return Array.isArray(values) ? values.map(textOf) : [];
 }
 

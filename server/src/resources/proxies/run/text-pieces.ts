@@ -3,6 +3,8 @@ import { outputsIn } from '../../../expressions/token-template.js';
 /** A piece of text: an expression, decoded, or what stands around it. */
 export interface TextPiece {
   readonly text: string;
+  /** The same as it was written. */
+  readonly source: string;
   readonly isExpression: boolean;
   /** What comes in its place has to be encoded as it was, or it would end the value it stands in. */
   readonly isEncoded: boolean;
@@ -14,8 +16,8 @@ const ENCODED = /%7b%7b.*?%7d%7d/gis;
 /** Text with its expressions. One with tags is an expression as a whole. */
 export function piecesOfText(text: string): TextPiece[] {
   const outputs = outputsIn(text);
-  if (outputs === undefined) return [{ text, isExpression: true, isEncoded: false }];
-  return split(text, outputs, (found) => ({ text: found, isExpression: true, isEncoded: false }));
+  if (outputs === undefined) return [{ text, source: text, isExpression: true, isEncoded: false }];
+  return split(text, outputs, (found) => ({ text: found, source: found, isExpression: true, isEncoded: false }));
 }
 
 /** The same of a form: expressions may be encoded there, and then their values are too. Plain ones are replaced as in any text. */
@@ -49,7 +51,12 @@ function encodedIn(text: string): TextPiece[] {
     from: found.index,
     to: found.index + found[0].length,
   }));
-  return split(text, outputs, (found) => ({ text: decoded(found), isExpression: true, isEncoded: true }));
+  return split(text, outputs, (found) => ({
+    text: decoded(found),
+    source: found,
+    isExpression: true,
+    isEncoded: true,
+  }));
 }
 
 function split(
@@ -60,12 +67,16 @@ function split(
   const pieces: TextPiece[] = [];
   let from = 0;
   for (const output of outputs) {
-    pieces.push({ text: text.slice(from, output.from), isExpression: false, isEncoded: false });
+    pieces.push(plain(text.slice(from, output.from)));
     pieces.push(pieceOf(text.slice(output.from, output.to)));
     from = output.to;
   }
-  pieces.push({ text: text.slice(from), isExpression: false, isEncoded: false });
+  pieces.push(plain(text.slice(from)));
   return pieces.filter((piece) => piece.isExpression || piece.text !== '');
+}
+
+function plain(text: string): TextPiece {
+  return { text, source: text, isExpression: false, isEncoded: false };
 }
 
 /** In queries and forms a plus is a space. What cannot be decoded stays for the expression language to refuse. */
