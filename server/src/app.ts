@@ -25,7 +25,7 @@ import type { LargeWork } from './kernel/large-work.js';
 import { createLargeWork } from './kernel/large-work.js';
 import type { AskToCount } from './limits/asking-counter.js';
 import type { RateCounter } from './limits/rate-counter.js';
-import type { Outbound } from './outbound/outbound.js';
+import type { Outbound, OutboundOptions } from './outbound/outbound.js';
 import { createOutbound } from './outbound/outbound.js';
 import { createRateCounting } from './rate-counting.js';
 import { addGauges, adviceOn, readinessObserver, requestTelemetry } from './request-telemetry.js';
@@ -63,7 +63,11 @@ export interface AppOptions {
   readonly upkeepTime?: (databaseMs: number) => number;
   /** In place of the wall, to measure what it takes. */
   readonly createSandbox?: (options: LateSandboxOptions) => LateSandbox;
+  /** In place of name servers, the network and the bounds of every request, to see what would be reached. */
+  readonly outboundWay?: OutboundWay;
 }
+
+export type OutboundWay = Pick<OutboundOptions, 'resolve' | 'dial' | 'bounds'>;
 
 export interface App {
   readonly http: Pick<HttpServer, 'listen'>;
@@ -296,7 +300,7 @@ function accessParts({
 }
 
 /** The way out for code of tenants. */
-function openOutbound({ config, clock, metrics, security }: Shared): Outbound {
+function openOutbound({ config, clock, metrics, security, outboundWay }: Shared): Outbound {
   const outbound = createOutbound({
     rules: { allow: config.outboundAllow, deny: config.outboundDeny, public: config.outboundPublic },
     tenants: config.outboundTenants ?? new Map(),
@@ -304,6 +308,7 @@ function openOutbound({ config, clock, metrics, security }: Shared): Outbound {
     requestsMax: config.outboundRequestsMax,
     clock,
     onRefused: security.onOutboundRefused,
+    ...outboundWay,
   });
   for (const gauge of outbound.gauges) metrics.addGauge(gauge);
   return outbound;

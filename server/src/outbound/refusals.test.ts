@@ -4,6 +4,7 @@ import { describe, it } from 'node:test';
 import { inspect } from 'node:util';
 import fc from 'fast-check';
 import type { DialTarget } from './connect.js';
+import { HIDDEN } from './hidden-hosts-fixture.js';
 import type { WayOptions } from './outbound-fixture.js';
 import { bodyText, failureFrom, OTHER_TENANT, rawServer, refuseToDial, TENANT, wayOut } from './outbound-fixture.js';
 import { isPublicAddress, readAddress } from './public-address.js';
@@ -25,72 +26,6 @@ const ALLOW = ['listed.test', 'http://10.8.0.0/16:8080'];
 function recording(more: WayOptions = {}) {
   return wayOut({ allow: ALLOW, names: NAMES, isDialled: false, ...more });
 }
-
-/** Spellings of addresses that must not be reached. */
-const HIDDEN = [
-  ...[
-    '127.0.0.1',
-    '127.1',
-    '127.0.1',
-    '2130706433',
-    '0x7f000001',
-    '0x7f.1',
-    '0177.0.0.1',
-    '017700000001',
-    '0x7f.0.0.0x1',
-  ],
-  ...[
-    '127.0.0.1.',
-    '①②⑦.⓪.⓪.①',
-    '１２７.0.0.1',
-    '127。0。0。1',
-    '%31%32%37.0.0.1',
-    '127.0.0.%31',
-    '1\t2\n7.0.0.1',
-    '0',
-    '0.0.0.0',
-    '00',
-  ],
-  ...[
-    '[::1]',
-    '[::]',
-    '[::ffff:127.0.0.1]',
-    '[::ffff:7f00:1]',
-    '[0:0:0:0:0:ffff:7f00:1]',
-    '[::127.0.0.1]',
-    '[::7f00:1]',
-  ],
-  ...[
-    '[64:ff9b::7f00:1]',
-    '[64:ff9b:1::7f00:1]',
-    '[2002:7f00:1::]',
-    '[2001::1]',
-    '[fe80::1]',
-    '[fd00:ec2::254]',
-    '[fc00::1]',
-  ],
-  ...[
-    '[ff02::1]',
-    '[2001:db8::1]',
-    '[3fff::1]',
-    '10.0.0.1',
-    '167772161',
-    '100.64.0.1',
-    '169.254.169.254',
-    '0xa9fea9fe',
-  ],
-  ...[
-    '2852039166',
-    '169.254.43518',
-    '172.16.0.1',
-    '192.168.1.1',
-    '192.0.0.170',
-    '198.18.0.1',
-    '224.0.0.1',
-    '255.255.255.255',
-  ],
-  ...['4294967295', '240.0.0.1', '192.0.2.1', '198.51.100.1', '203.0.113.1', '192.88.99.1'],
-];
 
 const REFUSED: readonly (readonly [string, string])[] = [
   ...HIDDEN.map((host) => [`https://${host}/`, 'address'] as const),

@@ -7,10 +7,12 @@ import { findEngine } from '@strongroom/engine/paths.js';
 import { generateRootKey } from '../crypto/root-key.js';
 import { HOUR_MS } from '../jobs/job-record.js';
 import type { TestVault } from '../resources/tokens/vault-fixture.js';
-import { cardNumber, everyRow, NOON_MS, pathOf, vaultOf } from '../resources/tokens/vault-fixture.js';
+import { cardNumber, NOON_MS, pathOf, vaultOf } from '../resources/tokens/vault-fixture.js';
 import { lastFirst, startFor, temporaryFolder } from '../storage/embedded/embedded-fixture.js';
 import { migrate } from '../storage/migrate.js';
+import { foundIn } from './canary-forms.js';
 import { connectAs } from './empty-database.js';
+import { everyRow } from './every-row.js';
 import { createFakeClock } from './fake-clock.js';
 import { startTestApp } from './test-app.js';
 
@@ -49,22 +51,6 @@ function plant() {
 }
 
 type Canaries = ReturnType<typeof plant>;
-
-/** The value as it would read in text, in a hex dump and in base 64 at any alignment. */
-function formsOf(value: string): string[] {
-  const bytes = Buffer.from(value);
-  const aligned = [0, 1, 2].map((lead) => {
-    const text = Buffer.concat([Buffer.alloc(lead), bytes]).toString('base64');
-    return text.slice(lead === 0 ? 0 : 4, -4);
-  });
-  return [value, bytes.toString('hex'), bytes.toString('hex').toUpperCase(), ...aligned];
-}
-
-function foundIn(haystack: Buffer | string, values: Readonly<Record<string, string>>): string[] {
-  return Object.entries(values)
-    .filter(([, value]) => formsOf(value).some((form) => haystack.includes(form)))
-    .map(([name]) => name);
-}
 
 /** Uses every endpoint with canaries in every place of a body, and gives all answers that were errors. */
 async function spread(vault: TestVault, canaries: Canaries): Promise<string[]> {

@@ -2,7 +2,7 @@ import { Writable } from 'node:stream';
 import type { RuleDraft } from '../access/check-rules.js';
 import type { ApplicationType } from '../access/permissions.js';
 import { permissionsOf } from '../access/permissions.js';
-import type { App } from '../app.js';
+import type { App, AppOptions } from '../app.js';
 import { createApp } from '../app.js';
 import { operatorContext } from '../audit/entry.js';
 import { ensureLogPartitions } from '../audit/partitions.js';
@@ -75,6 +75,8 @@ export interface TestAppOptions {
   readonly replica?: ConnectionTarget;
   /** It listens and nobody has said yet that it is ready. */
   readonly isStarting?: boolean;
+  /** What stands in for name servers and the network. */
+  readonly outboundWay?: AppOptions['outboundWay'];
 }
 
 const ROOT_KEYS = new WeakMap<TestDatabase, Secret<string>>();
@@ -114,6 +116,7 @@ export async function startTestApp(options: TestAppOptions = {}): Promise<TestAp
     metrics,
     // A clock turned by hand is ahead of the database on purpose.
     ...(options.clock && { upkeepTime: () => clock.nowMs() }),
+    ...(options.outboundWay && { outboundWay: options.outboundWay }),
   });
   const port = await app.http.listen('127.0.0.1', 0);
   if (!options.isStarting) app.markReady();

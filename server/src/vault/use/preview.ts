@@ -87,7 +87,7 @@ export async function preview(
   const asked: Asked = { options, principal, auditContext, named, idsOf, rows, budget, present, refusals };
   const { granted, values } = await evaluateGranted(asked);
   if (granted.length > 0) {
-    await database.write(principal.tenantId, (tx) =>
+    await database.append(principal.tenantId, (tx) =>
       recordTouched(tx, auditContext, TOKEN_EVENTS.previewed_in_proxy, granted.map(placed)),
     );
   }

@@ -23,6 +23,7 @@ describe('where a request goes', () => {
     ['/@evil.example', '', 'https://pay.example/v1/@evil.example'],
     ['/a%2Fb', '', 'https://pay.example/v1/a%2Fb'],
     ['/..a/...', '', 'https://pay.example/v1/..a/...'],
+    ['/a..%2fb;c', '', 'https://pay.example/v1/a..%2fb;c'],
   ] as const) {
     it(`${JSON.stringify(path)} below the base: ${expected}`, () =>
       assert.equal(destinationUrl(BASE, path, query), expected));
@@ -30,14 +31,18 @@ describe('where a request goes', () => {
 
   for (const path of [
     ...['/..', '/../admin', '/./x', '/%2e%2e/admin', '/%2E./admin', '/.%2e', '/a/../../admin', '/a/..'],
-    ...['/..\\admin', '/\\evil.example', '/a#b', '/%2e%2e%2fadmin'],
+    ...[
+      '/..\\admin',
+      '/\\evil.example',
+      '/a#b',
+      '/%2e%2e%2fadmin',
+      '/a%2F..',
+      '/..%5Cadmin',
+      '/..;/admin',
+      '/.%2e%3Bx',
+    ],
   ]) {
-    it(`not ${path}`, () => {
-      const refused = isRefused(() => destinationUrl(BASE, path, ''));
-      const isBelow = !refused && new URL(destinationUrl(BASE, path, '')).pathname.startsWith('/v1/');
-      assert.ok(refused || isBelow, 'it leads out of the base');
-      if (!path.includes('%2f')) assert.ok(refused);
-    });
+    it(`not ${path}`, () => assert.ok(isRefused(() => destinationUrl(BASE, path, ''))));
   }
 
   it('a base without a path takes any path', () =>

@@ -1,8 +1,11 @@
 import { AppError } from '../../../kernel/errors.js';
 import { parseUrl } from '../../../kernel/parse-url.js';
 
-/** Spellings of the segments `.` and `..`, which would lead out of the base address, and what a URL would read as a slash. */
-const LEADS_AWAY = /(^|\/)(\.|%2e){1,2}(\/|$)|[\\#]/i;
+/**
+ * Spellings of the segments `.` and `..`, which would lead out of the base address, and what a URL would read as a slash. Many
+ * servers decode slashes before they look at segments, or leave away what stands behind a semicolon.
+ */
+const LEADS_AWAY = /(^|\/|%2f|%5c)(\.|%2e){1,2}(\/|%2f|%5c|;|%3b|$)|[\\#]/i;
 export const PROXY_URL_LENGTH_MAX = 16_384;
 
 /** The base address of an ephemeral call, checked as far as it can be without asking anybody. */

@@ -2,7 +2,6 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { findEngine } from '@strongroom/engine/paths.js';
 import { findProgram } from '@strongroom/test-servers/find.js';
-import { PROXY_ANONYMOUS } from '../../../limits/catalogue.js';
 import type { TestApp, TestTenant } from '../../../testing/test-app.js';
 import { startTestApp } from '../../../testing/test-app.js';
 import type { TestDestination } from './destination-fixture.js';
@@ -108,29 +107,6 @@ describe('a call through a stored Proxy', {
     assert.equal((await send(without, '/x', { number: `{{ ${card} }}` }, caller)).status, 403);
     const { json } = await app.call('GET', `/logs?entity_id=${withRights.id}&include=details`, { key: manager });
     assert.deepEqual([json.data[0].actor_type, json.data[0].actor_id], ['application', able.id]);
-  });
-
-  it('without a key: a limit for each Proxy', async () => {
-    const open = await make({ require_auth: false });
-    const other = await make({ require_auth: false });
-    const statuses = new Map<number, number>();
-    for (let n = 0; n <= PROXY_ANONYMOUS.requests; n += 1) {
-      const { status } = await send(open, '/x', undefined, '');
-      statuses.set(status, (statuses.get(status) ?? 0) + 1);
-    }
-    assert.deepEqual(
-      [...statuses],
-      [
-        [200, PROXY_ANONYMOUS.requests],
-        [429, 1],
-      ],
-    );
-    assert.equal(
-      (await send(open, '/x', undefined, '')).headers.get('ratelimit-policy'),
-      '"proxy-anonymous";q=200;w=10',
-    );
-    assert.equal((await send(open, '/x', undefined, caller)).status, 200);
-    assert.equal((await send(other, '/x', undefined, '')).status, 200);
   });
 
   it('runs code on the request with its values, and on the answer of a success', async () => {
