@@ -18,6 +18,13 @@ export interface CallEndOptions {
   readonly totalMs: number | undefined;
 }
 
+/** A bound on one step of a call. */
+interface Step {
+  readonly ms: number;
+  readonly failure: () => OutboundError;
+  readonly timer: NodeJS.Timeout;
+}
+
 export function createCallEnd({ signal: callers, totalMs }: CallEndOptions): CallEnd {
   const controller = new AbortController();
   let isDone = false;
@@ -25,27 +32,43 @@ export function createCallEnd({ signal: callers, totalMs }: CallEndOptions): Cal
     if (!isDone && !controller.signal.aborted) controller.abort(error);
   };
   const onCaller = (): void => fail(new OutboundError('aborted'));
-  let step: NodeJS.Timeout | undefined;
+  /** One for each bound that was awaited. Setting one off again takes far less time than a new one. */
+  const steps: Step[] = [];
+  let awaited: Step | undefined;
   const total = totalMs === undefined ? undefined : setTimeout(() => fail(timedOut()), totalMs);
   if (callers?.aborted) onCaller();
   else callers?.addEventListener('abort', onCaller);
 
-  function rest(): void {
-    clearTimeout(step);
-    step = undefined;
+  function startStep(ms: number, failure: () => OutboundError): Step {
+    const step: Step = {
+      ms,
+      failure,
+      timer: setTimeout(() => {
+        if (awaited === step) fail(failure());
+      }, ms),
+    };
+    steps.push(step);
+    return step;
   }
+
+  const rest = (): void => {
+    awaited = undefined;
+  };
 
   return {
     signal: controller.signal,
     await(ms, failure = timedOut) {
-      rest();
-      if (!isDone) step = setTimeout(() => fail(failure()), ms);
+      if (isDone) return;
+      awaited = steps.find((step) => step.ms === ms && step.failure === failure);
+      if (awaited) awaited.timer.refresh();
+      else awaited = startStep(ms, failure);
     },
     rest,
     fail,
     done() {
       isDone = true;
       rest();
+      for (const { timer } of steps) clearTimeout(timer);
       clearTimeout(total);
       callers?.removeEventListener('abort', onCaller);
     },

@@ -1,7 +1,8 @@
 import type { IncomingMessage } from 'node:http';
 import type { Clock } from '../kernel/clock.js';
+import type { Flow } from '../kernel/flow.js';
 import type { Gauge } from '../telemetry/metrics.js';
-import { answerBody, isShort, readShortBody } from './answer-body.js';
+import { answerBody, flowOut, isShort, readShortBody } from './answer-body.js';
 import type { CallEnd } from './call-end.js';
 import { createCallEnd } from './call-end.js';
 import { CallPlaces } from './call-places.js';
@@ -76,6 +77,8 @@ export interface OutboundAnswer {
    * or aborted. Throws an `OutboundError` if the answer ends too early.
    */
   readonly body: AsyncIterable<Buffer>;
+  /** In place of `body`: handed on as it comes. Ends with the signal of the request. */
+  readonly flow: Flow;
   /** In place of `body` where it is announced as short: all of it at once, which takes far less time. */
   readonly readShort?: () => Promise<Buffer>;
 }
@@ -147,7 +150,7 @@ export function createOutbound(options: OutboundOptions): Outbound {
       const { end } = call;
       try {
         const wire = prepare(request, end, bounds.connectMs);
-        end.await(bounds.connectMs, () => new OutboundError('busy'));
+        end.await(bounds.connectMs, busy);
         call.holds(await places.take({ tenantId: request.tenantId, poolName: wire.poolName }, end.signal));
         end.rest();
         const incoming = await exchangeMessages(wire, pool, end, bounds.headersMs);
@@ -168,11 +171,14 @@ export function createOutbound(options: OutboundOptions): Outbound {
   };
 }
 
+const busy = (): OutboundError => new OutboundError('busy');
+
 function answerOf(incoming: IncomingMessage, method: string, end: CallEnd, bounds: OutboundBounds): OutboundAnswer {
   return {
     status: incoming.statusCode ?? 0,
     headers: incomingHeaders(incoming.rawHeaders),
     body: answerBody(incoming, method, end, bounds),
+    flow: (sink) => flowOut(incoming, end, bounds, sink),
     ...(isShort(incoming, method) && { readShort: () => readShortBody(incoming, end, bounds) }),
   };
 }

@@ -1,6 +1,7 @@
 import type { RequirementOf } from '../../access/authorize.js';
 import type { Admits, Principal, PrincipalOf } from '../../access/principal.js';
 import type { AuditContext } from '../../audit/entry.js';
+import type { Flow } from '../../kernel/flow.js';
 import type { Method, Params, RouteAudit, RouteCommon } from './route.js';
 
 /** A request as the handler of a stream sees it. Nothing of its body was read yet. */
@@ -39,10 +40,10 @@ export interface StreamAnswer {
   readonly headers: readonly string[];
   /**
    * What is there as a whole leaves in one piece. Pieces are taken no faster than the client reads, and left (`return`) when it
-   * leaves. What it throws before its first piece is answered like any failure; later the connection breaks off, so that nobody
+   * leaves; a flow has to end by the signal of the request then. What it throws before its first piece is answered like any failure; later the connection breaks off, so that nobody
    * takes a part for the whole.
    */
-  readonly body?: AsyncIterable<Buffer> | Buffer;
+  readonly body?: AsyncIterable<Buffer> | Flow | Buffer;
 }
 
 /** A route of the kind `stream` as data: bodies in and out in pieces, for proxies, exports and live tails. */

@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Clock } from '../../kernel/clock.js';
 import { overloaded } from '../../kernel/errors.js';
+import type { Flow } from '../../kernel/flow.js';
 import { readsPlainJsonAlone } from './accept.js';
 import { createCommonHeaders, hasName } from './common-headers.js';
 import type { RequestContext } from './context.js';
@@ -33,7 +34,7 @@ export interface Responder {
 export interface StreamedAnswer {
   readonly status: number;
   readonly headers: readonly string[];
-  readonly body?: AsyncIterable<Buffer>;
+  readonly body?: AsyncIterable<Buffer> | Flow;
 }
 
 export interface Exchange {

@@ -1,7 +1,8 @@
+import type { Flow } from '../../kernel/flow.js';
 import { hasName } from './common-headers.js';
 import type { Exchange } from './respond.js';
 import type { Bounds } from './write-pieces.js';
-import { isLong, whenAborted, writePieces, writeSlices, writeWhole } from './write-pieces.js';
+import { isLong, whenAborted, writeFlow, writePieces, writeSlices, writeWhole } from './write-pieces.js';
 
 export type OnAnswered = (exchange: Exchange, status: number) => void;
 
@@ -20,7 +21,7 @@ export interface AnswerWriter {
   stream(exchange: Exchange, status: number, headers: string[], body: Body, bounds: Bounds): Promise<void>;
 }
 
-type Body = AsyncIterable<Buffer> | undefined;
+type Body = AsyncIterable<Buffer> | Flow | undefined;
 
 const NO_PIECE: IteratorResult<Buffer, void> = { done: true, value: undefined };
 
@@ -51,32 +52,49 @@ export function createAnswerWriter({ onAnswered, onWritten, isClosing }: AnswerW
     onWritten(exchange);
   }
 
-  async function stream(
-    exchange: Exchange,
-    status: number,
-    headers: string[],
-    body: Body,
-    bounds: Bounds,
-  ): Promise<void> {
-    const { request, response } = exchange;
-    const pieces = body?.[Symbol.asyncIterator]();
-    const isEmpty = pieces === undefined || request.method === 'HEAD' || status === 204 || status === 304;
-    try {
-      const first = isEmpty ? NO_PIECE : await firstOf(pieces, bounds.signal);
-      writeHead(exchange, status, headers);
-      onWritten(exchange);
-      if (isEmpty) response.end();
-      else if ((await writePieces(exchange, pieces, first, bounds)) === 'given up') response.destroy();
-      onAnswered(exchange, status);
-    } finally {
-      const ended = pieces?.return?.();
-      // A source that was given up may wait for ever; one that was not is told of what went wrong at its end.
-      if (bounds.signal?.aborted) ended?.catch(() => {});
-      else await ended;
-    }
-  }
+  return {
+    send,
+    stream: (exchange, status, headers, body, bounds) =>
+      writeStream(exchange, body, bounds, {
+        isHeadAlone: exchange.request.method === 'HEAD' || status === 204 || status === 304,
+        begin() {
+          writeHead(exchange, status, headers);
+          onWritten(exchange);
+        },
+        end: () => onAnswered(exchange, status),
+      }),
+  };
+}
 
-  return { send, stream };
+interface AnswerEnds {
+  readonly isHeadAlone: boolean;
+  /** Writes the head. */
+  readonly begin: () => void;
+  /** Tells of the answer, however much of it was written. */
+  readonly end: () => void;
+}
+
+async function writeStream(exchange: Exchange, body: Body, bounds: Bounds, ends: AnswerEnds): Promise<void> {
+  const { response } = exchange;
+  if (typeof body === 'function' && !ends.isHeadAlone) {
+    if ((await writeFlow(exchange, body, ends.begin, bounds)) === 'given up') response.destroy();
+    ends.end();
+    return;
+  }
+  const pieces = typeof body === 'function' ? undefined : body?.[Symbol.asyncIterator]();
+  const isEmpty = pieces === undefined || ends.isHeadAlone;
+  try {
+    const first = isEmpty ? NO_PIECE : await firstOf(pieces, bounds.signal);
+    ends.begin();
+    if (isEmpty) response.end();
+    else if ((await writePieces(exchange, pieces, first, bounds)) === 'given up') response.destroy();
+    ends.end();
+  } finally {
+    const ended = pieces?.return?.();
+    // A source that was given up may wait for ever; one that was not is told of what went wrong at its end.
+    if (bounds.signal?.aborted) ended?.catch(() => {});
+    else await ended;
+  }
 }
 
 /** The first piece. Rejects when nobody waits for it any more, though the source may still say nothing. */

@@ -1,4 +1,5 @@
 import type { ServerResponse } from 'node:http';
+import type { Flow, PieceSink } from '../../kernel/flow.js';
 import type { Exchange } from './respond.js';
 
 /** How the writing of an answer ended. */
@@ -31,6 +32,39 @@ export async function writePieces(
     }
     response.end();
     return 'whole';
+  } finally {
+    given?.forget();
+  }
+}
+
+/** The same for pieces that flow. `begin` writes the head, before the first of them; what fails before is thrown before it. */
+export async function writeFlow(
+  { request, response }: Exchange,
+  flow: Flow,
+  begin: () => void,
+  { isOver, signal }: Bounds,
+): Promise<Written> {
+  let hasBegun = false;
+  const sink: PieceSink = {
+    write(piece) {
+      if (request.socket.destroyed || isOver()) return false;
+      if (!hasBegun) begin();
+      hasBegun = true;
+      return response.write(piece);
+    },
+    onRoom: (goOn) => void response.once('drain', goOn),
+  };
+  const given = signal && whenAborted(signal);
+  try {
+    const flowing = flow(sink).then((): Written => 'whole');
+    // It ends by itself, and nobody waits for it.
+    flowing.catch(() => {});
+    const written = await (given ? Promise.race([flowing, given.up]) : flowing);
+    if (!hasBegun && written === undefined) throw new Error('given up before the first piece');
+    if (!hasBegun) begin();
+    if (written === undefined) return 'given up';
+    response.end();
+    return written;
   } finally {
     given?.forget();
   }

@@ -54,6 +54,6 @@ export async function passedAnswer(answer: OutboundAnswer, head: OurHead, method
   return {
     status,
     headers: headOf({ ...head, status, headers, body: 'pieces' }),
-    ...(!hasNone && { body: answer.body }),
+    ...(!hasNone && { body: answer.flow }),
   };
 }

@@ -6,6 +6,7 @@ import type { ByteBudget, Share } from '../../../kernel/byte-budget.js';
 import { createByteBudget } from '../../../kernel/byte-budget.js';
 import type { Clock } from '../../../kernel/clock.js';
 import { AppError } from '../../../kernel/errors.js';
+import type { Flow } from '../../../kernel/flow.js';
 import type { HeaderPairs } from '../../../outbound/message-headers.js';
 import type { Outbound, OutboundAnswer } from '../../../outbound/outbound.js';
 import { readPlainBody } from '../../../outbound/plain-body.js';
@@ -205,7 +206,7 @@ async function answered(underway: Underway, answer: OutboundAnswer): Promise<Str
   if (!proxy || code === null || !isSuccess) {
     const passed = await passedAnswer(answer, head, asked.method);
     const { body } = passed;
-    return body === undefined || Buffer.isBuffer(body) ? passed : { ...passed, body: watched(underway, body) };
+    return typeof body === 'function' ? { ...passed, body: watched(underway, body) } : passed;
   }
   const body = await readPlainBody(answer, asked.method, share, WHOLE_BYTES_MAX);
   const headers = answer.headers.filter(([name]) => !/^content-(encoding|length)$/i.test(name));
@@ -222,17 +223,20 @@ async function answered(underway: Underway, answer: OutboundAnswer): Promise<Str
 }
 
 /** What fails before its first piece is still answered, so the log has it first. */
-async function* watched(underway: Underway, body: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
-  let hasBegun = false;
-  try {
-    for await (const piece of body) {
+function watched(underway: Underway, flow: Flow): Flow {
+  return async (sink) => {
+    let hasBegun = false;
+    const write = (piece: Buffer): boolean => {
       hasBegun = true;
-      yield piece;
+      return sink.write(piece);
+    };
+    try {
+      await flow({ write, onRoom: sink.onRoom });
+    } catch (error) {
+      if (!hasBegun) await logFailure(underway);
+      throw destinationFailure(error);
     }
-  } catch (error) {
-    if (!hasBegun) await logFailure(underway);
-    throw destinationFailure(error);
-  }
+  };
 }
 
 function logFailure({ options, called, auditContext }: Underway): Promise<void> {
