@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import type { BasisTheory } from '@basis-theory/basis-theory-js';
 import { isApiError } from './compatibility-js-checks.js';
+import { callsOf } from './recorded-client.js';
 
 export function jsProxies(management: () => BasisTheory): void {
   it('creates, reads, lists, changes and deletes a proxy', async () => {
@@ -36,5 +37,10 @@ export function jsProxies(management: () => BasisTheory): void {
     await assert.rejects(proxies.retrieve(made.id), (error) => isApiError(error, 404));
     const odd = proxies.create({ name: 'Odd', destinationUrl: 'https://127.0.0.1' });
     await assert.rejects(odd, (error) => isApiError(error, 400, 'destinationUrl'));
+  });
+
+  it('has no call that makes the key of a proxy anew', () => {
+    const calls = ['create', 'delete', 'list', 'patch', 'retrieve', 'update'];
+    assert.deepEqual(callsOf(management().proxies, []), calls);
   });
 }

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
-import type { BasisTheoryClient } from '@basis-theory/node-sdk';
-import { BasisTheory } from '@basis-theory/node-sdk';
+import { BasisTheory, BasisTheoryClient } from '@basis-theory/node-sdk';
 import { isError } from './compatibility-node-sdk-checks.js';
 import { given } from './compatibility-subject.js';
+import { callsOf } from './recorded-client.js';
 
 export function nodeSdkProxies(management: () => BasisTheoryClient): void {
   it('creates, reads, lists, changes and deletes a proxy', async () => {
@@ -37,5 +37,17 @@ export function nodeSdkProxies(management: () => BasisTheoryClient): void {
     await assert.rejects(proxies.get(id), (error) => isError(error, BasisTheory.NotFoundError));
     const odd = proxies.create({ name: 'Odd', destinationUrl: 'http://one.example' });
     await assert.rejects(odd, (error) => isError(error, BasisTheory.BadRequestError));
+  });
+
+  it('has no call that goes through a proxy, and none that makes its key anew', () => {
+    const calls = callsOf(new BasisTheoryClient({ apiKey: 'unused' }), []);
+    assert.deepEqual(
+      calls.filter((name) => /prox/i.test(name)),
+      ['create', 'delete', 'get', 'list', 'patch', 'update'].map((name) => `proxies.${name}`),
+    );
+    assert.deepEqual(
+      calls.filter((name) => /regenerate/i.test(name)),
+      [],
+    );
   });
 }

@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict';
+import type { Destination } from './compatibility-destination.js';
+import { isWithoutDestination, startDestination } from './compatibility-destination.js';
 import type { StartedServer } from './started-server.js';
 import { startServer } from './started-server.js';
 
@@ -7,6 +9,8 @@ export interface Reference {
   readonly baseUrl: string;
   /** Every management permission, in a Tenant for each client package. */
   readonly managementKeys: Readonly<Record<ClientPackage, string>>;
+  /** Another company that the server may reach. */
+  readonly destination: Destination | undefined;
   close(): Promise<void>;
 }
 
@@ -33,16 +37,26 @@ const MANAGEMENT = [
 ];
 
 export async function openReference(): Promise<Reference> {
+  const destination = isWithoutDestination ? undefined : await startDestination();
   const server = await startServer({
+    ...destination?.settings,
     STRONGROOM_HEADER_PREFIXES: 'SVC,BT',
     STRONGROOM_REACTOR_MODULES: '@basis-theory/basis-theory-reactor-errors=strongroom-errors',
+  }).catch(async (error: unknown) => {
+    // It would keep the process of the tests alive.
+    await destination?.close();
+    throw error;
   });
   const [nodeSdk, js] = await Promise.all(['One', 'Two'].map((name) => makeKey(server, name)));
   return {
     // One of the packages speaks plain HTTP to this very name alone.
     baseUrl: server.baseUrl.replace('127.0.0.1', 'localhost'),
     managementKeys: { nodeSdk: given(nodeSdk), js: given(js) },
-    close: server.stop,
+    destination,
+    async close() {
+      await server.stop();
+      await destination?.close();
+    },
   };
 }
 
