@@ -24,7 +24,7 @@ export interface ReactorTenant {
 
 export async function makeReactorTenant(product: Product): Promise<ReactorTenant> {
   const id = await makeTenant(product);
-  const managementKey = await makeApplication(product, id, 'management', ['reactor:create']);
+  const managementKey = await makeApplication(product, id, 'management', ['reactor:create', 'proxy:create']);
   return { managementKey, key: await makeApplication(product, id, 'private', ['token:create', 'token:use']) };
 }
 

@@ -19,9 +19,12 @@ import { makeReactorTenant } from '../tenants.js';
 const FORWARDED: Bound = { least: 0.5 };
 const DOWNLOAD: Bound = { most: 1.3 };
 const GROWTH_MB: Bound = { most: 20 };
+const TRANSFORM_ADDED_MS: Bound = { most: 3 };
 const CONNECTIONS = 64;
 const LARGE = 100 * 1_048_576;
 const CARD = '4242424242424242';
+const TRANSFORM =
+  'module.exports = async ({ args }) => ({ body: { ...args.body, seen: true }, headers: args.headers });';
 
 interface Row {
   readonly what: string;
@@ -33,7 +36,11 @@ interface Row {
 /** A request to another company through the product, and through a proxy that only forwards. */
 export async function measureProxies(bench: Bench): Promise<Findings> {
   const places = await openPlaces(bench);
-  const rows = [...(await measureForwarded(bench, places)), ...(await measureLarge(bench, places))];
+  const rows = [
+    ...(await measureForwarded(bench, places)),
+    ...(await measureTransform(bench, places)),
+    ...(await measureLarge(bench, places)),
+  ];
   await places.product.stop();
   for (const { what, values, unit } of rows) bench.say(`${what}: ${spread(values, 2)} ${unit}`);
   return {
@@ -55,16 +62,18 @@ export async function measureProxies(bench: Bench): Promise<Findings> {
 interface Places {
   readonly product: Product;
   readonly key: string;
+  readonly managementKey: string;
   readonly card: string;
   readonly bare: { readonly port: number; readonly pid: number };
-  readonly destination: string;
+  /** Of the destination. */
+  readonly port: number;
 }
 
 async function openPlaces({ workshop }: Bench): Promise<Places> {
   const folder = await workshop.folder();
   const certificates = certificatesIn(folder);
   await certificates.makeAuthority('authority');
-  await certificates.makeCertificate('server', 'authority', 'x', 'IP:127.0.0.1');
+  await certificates.makeCertificate('server', 'authority', 'x', 'IP:127.0.0.1,DNS:localhost');
   const start = async (name: string, ...args: string[]) => {
     const { child } = workshop.spawn([scriptPath(`baselines/${name}`), ...args], {
       stdio: ['ignore', 'pipe', 'inherit'],
@@ -75,16 +84,16 @@ async function openPlaces({ workshop }: Bench): Promise<Places> {
   const bare = await start('reverse-proxy', String(port), folder);
   const product = await startProduct(workshop, {
     env: {
-      STRONGROOM_OUTBOUND_ALLOW: `127.0.0.1:${port}`,
+      STRONGROOM_OUTBOUND_ALLOW: `127.0.0.1:${port},localhost:${port}`,
       STRONGROOM_OUTBOUND_CA_FILE: certificates.file('authority.pem'),
       STRONGROOM_PROXY_BODY_BYTES_MAX: String(2 * LARGE),
     },
   });
-  const { key } = await makeReactorTenant(product);
+  const { key, managementKey } = await makeReactorTenant(product);
   const made: { id: string } = JSON.parse(
     await call(product.port, key, 'POST', '/tokens', JSON.stringify({ type: 'card_number', data: CARD })),
   );
-  return { product, key, card: made.id, bare, destination: `https://127.0.0.1:${port}` };
+  return { product, key, managementKey, card: made.id, bare, port };
 }
 
 function body(number: string): string {
@@ -92,8 +101,8 @@ function body(number: string): string {
 }
 
 async function measureForwarded({ plan, workshop }: Bench, places: Places): Promise<Row[]> {
-  const { product, key, card, bare, destination } = places;
-  const to = `SVC-PROXY-URL: ${destination}\r\n`;
+  const { product, key, card, bare, port: destination } = places;
+  const to = `SVC-PROXY-URL: https://127.0.0.1:${destination}\r\n`;
   const side = (port: number, pid: number, database: number, request: string): Side => ({
     watched: { api: pid, database },
     run: () => runLoad(workshop, { port, requests: [request], connections: CONNECTIONS, seconds: plan.seconds }),
@@ -116,8 +125,32 @@ async function measureForwarded({ plan, workshop }: Bench, places: Places): Prom
   ];
 }
 
-async function measureLarge({ plan }: Bench, { product, key, bare, destination }: Places): Promise<Row[]> {
-  const headers = { 'SVC-API-KEY': key, 'SVC-PROXY-URL': destination };
+/** The same call through a Proxy that has code for requests and through one that has none, turn by turn on one connection. */
+async function measureTransform({ plan, workshop }: Bench, places: Places): Promise<Row[]> {
+  const { product, key, managementKey, card, port } = places;
+  const side = async (code: object): Promise<Side> => {
+    const made = JSON.stringify({ name: 'Measured', destination_url: `https://localhost:${port}`, ...code });
+    const proxy: { key: string } = JSON.parse(await call(product.port, managementKey, 'POST', '/proxies', made));
+    const by = `SVC-PROXY-KEY: ${proxy.key}\r\n`;
+    const request = wire('POST', '/proxy/charges', key, body(`{{ ${card} }}`), by);
+    return {
+      watched: { api: product.pid, database: product.database },
+      run: () => runLoad(workshop, { port: product.port, requests: [request], connections: 1, seconds: plan.seconds }),
+    };
+  };
+  const sides = [await side({}), await side({ request_transform: { code: TRANSFORM } })];
+  const [plain = [], transformed = []] = await alternate(plan.rounds, sides);
+  const p50s = (rounds: readonly Round[]) => rounds.map(({ p50Ms }) => p50Ms);
+  const added = transformed.map(({ p50Ms }, n) => p50Ms - (plain[n]?.p50Ms ?? Number.NaN));
+  return [
+    { what: 'p50 on one connection, stored Proxy', values: p50s(plain), unit: 'ms' },
+    { what: 'p50 on one connection, with code for requests', values: p50s(transformed), unit: 'ms' },
+    { what: 'warm transform, added at p50', values: added, unit: 'ms', bound: TRANSFORM_ADDED_MS },
+  ];
+}
+
+async function measureLarge({ plan }: Bench, { product, key, bare, port }: Places): Promise<Row[]> {
+  const headers = { 'SVC-API-KEY': key, 'SVC-PROXY-URL': `https://127.0.0.1:${port}` };
   const ours = { port: product.port, prefix: '/proxy', headers };
   const theirs = { port: bare.port, prefix: '', headers: {} };
   const downs: number[] = [];

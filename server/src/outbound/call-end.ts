@@ -1,9 +1,11 @@
+import type { EndSignal } from '../kernel/ending.js';
+import { Ending } from '../kernel/ending.js';
 import { OutboundError } from './outbound-error.js';
 
 /** What ends a call before its time: a bound, its caller, or the end of the process. */
 export interface CallEnd {
   /** Its reason is the `OutboundError` to throw. */
-  readonly signal: AbortSignal;
+  readonly signal: EndSignal;
   /** From now on this long until the next call of `await` or `rest`. */
   await(ms: number, failure?: () => OutboundError): void;
   /** Nothing is awaited of the destination now. */
@@ -14,7 +16,7 @@ export interface CallEnd {
 }
 
 export interface CallEndOptions {
-  readonly signal: AbortSignal | undefined;
+  readonly signal: EndSignal | undefined;
   readonly totalMs: number | undefined;
 }
 
@@ -26,10 +28,10 @@ interface Step {
 }
 
 export function createCallEnd({ signal: callers, totalMs }: CallEndOptions): CallEnd {
-  const controller = new AbortController();
+  const ending = new Ending();
   let isDone = false;
   const fail = (error: OutboundError): void => {
-    if (!isDone && !controller.signal.aborted) controller.abort(error);
+    if (!isDone) ending.abort(error);
   };
   const onCaller = (): void => fail(new OutboundError('aborted'));
   /** One for each bound that was awaited. Setting one off again takes far less time than a new one. */
@@ -56,7 +58,7 @@ export function createCallEnd({ signal: callers, totalMs }: CallEndOptions): Cal
   };
 
   return {
-    signal: controller.signal,
+    signal: ending,
     await(ms, failure = timedOut) {
       if (isDone) return;
       awaited = steps.find((step) => step.ms === ms && step.failure === failure);
@@ -76,7 +78,7 @@ export function createCallEnd({ signal: callers, totalMs }: CallEndOptions): Cal
 }
 
 /** Settles as the promise does, or fails as soon as the signal aborts. What the promise does then concerns nobody. */
-export function orAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
+export function orAborted<T>(promise: Promise<T>, signal: EndSignal): Promise<T> {
   return new Promise((resolve, reject) => {
     const onAbort = (): void => reject(signal.reason);
     if (signal.aborted) onAbort();

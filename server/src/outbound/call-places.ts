@@ -1,4 +1,5 @@
 import { createDeferred } from '../kernel/deferred.js';
+import type { EndSignal } from '../kernel/ending.js';
 import { orAborted } from './call-end.js';
 import { OutboundError } from './outbound-error.js';
 
@@ -43,11 +44,11 @@ export class CallPlaces {
   }
 
   /** A place, now or when one is free; the function gives it back. Fails when the signal aborts or too many wait. */
-  async take(asked: PlaceAsked, signal: AbortSignal): Promise<() => void> {
+  async take(asked: PlaceAsked, signal: EndSignal): Promise<() => void> {
     return this.#isFree(asked) ? this.#enter(asked) : this.#wait(asked, signal);
   }
 
-  async #wait(asked: PlaceAsked, signal: AbortSignal): Promise<() => void> {
+  async #wait(asked: PlaceAsked, signal: EndSignal): Promise<() => void> {
     const queue = this.#queues.get(asked.tenantId) ?? new Set();
     if (queue.size >= this.#options.waitingOfTenantMax) throw new OutboundError('busy');
     const { promise, resolve } = createDeferred<() => void>();

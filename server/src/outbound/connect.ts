@@ -2,6 +2,7 @@ import type { LookupFunction, Socket } from 'node:net';
 import { connect as connectTcp } from 'node:net';
 import type { SecureContext, TLSSocket } from 'node:tls';
 import { connect as connectTls, createSecureContext, rootCertificates } from 'node:tls';
+import type { EndSignal } from '../kernel/ending.js';
 import type { CallEnd } from './call-end.js';
 import { orAborted } from './call-end.js';
 import type { Destination } from './destination.js';
@@ -60,7 +61,7 @@ export function trustedAuthorities(own: readonly string[]): string[] | undefined
 
 export function createConnect({ resolve, dial, secureContext }: ConnectOptions): OpenConnection {
   /** Every reason for which a name gives no addresses looks alike, a name server that is silent too. */
-  async function addressesOf(destination: Destination, policy: OutboundPolicy, signal: AbortSignal) {
+  async function addressesOf(destination: Destination, policy: OutboundPolicy, signal: EndSignal) {
     if (destination.address !== undefined) return [destination.host];
     try {
       const question = { isNamed: policy.isNamed(destination), signal };
@@ -95,7 +96,7 @@ function ipv4First(addresses: readonly VettedAddress[]): readonly VettedAddress[
   return [...addresses].sort((a, b) => a.family - b.family);
 }
 
-function ready<S extends Socket>(socket: S, event: 'connect' | 'secureConnect', signal: AbortSignal): Promise<S> {
+function ready<S extends Socket>(socket: S, event: 'connect' | 'secureConnect', signal: EndSignal): Promise<S> {
   return new Promise((resolve, reject) => {
     const onAbort = (): void => {
       socket.destroy();

@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import type { Clock } from '../kernel/clock.js';
+import type { EndSignal } from '../kernel/ending.js';
 import type { Flow } from '../kernel/flow.js';
 import type { Gauge } from '../telemetry/metrics.js';
 import { answerBody, flowOut, isShort, readShortBody } from './answer-body.js';
@@ -63,7 +64,7 @@ export interface OutboundRequest {
   /** Length of a body in pieces, where it is known: it is then announced, and must be right. */
   readonly bodyBytes?: number;
   /** Ends the call at any time: waiting, connection, body. */
-  readonly signal?: AbortSignal;
+  readonly signal?: EndSignal;
   readonly bounds?: Partial<OutboundBounds>;
 }
 

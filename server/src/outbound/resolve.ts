@@ -1,10 +1,11 @@
 import { promises as dns } from 'node:dns';
+import type { EndSignal } from '../kernel/ending.js';
 
 /** How a name is resolved. */
 export interface NameQuestion {
   /** The operator named this host, so it is resolved as the machine resolves names. */
   readonly isNamed: boolean;
-  readonly signal: AbortSignal;
+  readonly signal: EndSignal;
 }
 
 /** All addresses of a name; none if it has none. It may throw anything, and must when the signal aborts. */

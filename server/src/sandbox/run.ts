@@ -1,3 +1,4 @@
+import type { EndSignal } from '../kernel/ending.js';
 /** The words in which the sandbox is asked and answers. */
 
 /** Code of a tenant, and as whom it runs. Two with the same key have the same code. */
@@ -33,7 +34,7 @@ export interface RunOrigin {
 export interface RunBounds {
   readonly deadlineMs: number;
   /** Ends the run, and its process with it. */
-  readonly signal?: AbortSignal | undefined;
+  readonly signal?: EndSignal | undefined;
   /** The code will not be run again: its process ends with it. */
   readonly isOnce?: boolean;
 }

@@ -57,7 +57,7 @@ const WAIT_MS = 10_000;
 const WAITING_MAX = 64;
 const WAITING_PER_TENANT_MAX = 32;
 const IDLE_MS = 300_000;
-const CALLS_MAX = 1_000;
+const CALLS_MAX = 10_000;
 
 /** Tries what wall can be made. Where there is none, the sandbox says why and runs nothing. */
 export async function openSandbox(options: SandboxOptions): Promise<Sandbox> {

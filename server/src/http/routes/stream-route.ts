@@ -1,6 +1,7 @@
 import type { RequirementOf } from '../../access/authorize.js';
 import type { Admits, Principal, PrincipalOf } from '../../access/principal.js';
 import type { AuditContext } from '../../audit/entry.js';
+import type { EndSignal } from '../../kernel/ending.js';
 import type { Flow } from '../../kernel/flow.js';
 import type { Method, Params, RouteAudit, RouteCommon } from './route.js';
 
@@ -24,7 +25,7 @@ export interface StreamRequest<Caller = Principal | undefined> {
    */
   readonly body: AsyncIterable<Buffer>;
   /** Aborted when the client has left or the time of the record is over: nobody will read an answer. */
-  readonly signal: AbortSignal;
+  readonly signal: EndSignal;
   /** Aborted when the server begins to stop: an answer without an end has to end itself. What goes on has a few seconds. */
   readonly stopping: AbortSignal;
 }

@@ -1,6 +1,8 @@
 import { authorize } from '../../access/authorize.js';
 import type { Principal } from '../../access/principal.js';
 import { assert } from '../../kernel/assert.js';
+import type { EndSignal } from '../../kernel/ending.js';
+import { Ending } from '../../kernel/ending.js';
 import { AppError } from '../../kernel/errors.js';
 import type { Exchange, Responder } from '../transport/respond.js';
 import { bodyPieces } from '../transport/stream-body.js';
@@ -91,7 +93,7 @@ async function sendAnswer(
   respond: Responder,
   exchange: Exchange,
   { body, ...head }: StreamAnswer,
-  signal: AbortSignal,
+  signal: EndSignal,
 ): Promise<void> {
   if (Buffer.isBuffer(body)) respond.whole(exchange, head.status, head.headers, body);
   else await respond.stream(exchange, { ...head, ...(body && { body }) }, signal);
@@ -120,7 +122,7 @@ function nameOf({ methods, path }: StreamRoute, method = 'GET'): string {
 
 /** How long anybody is there to read an answer. */
 interface Life {
-  readonly signal: AbortSignal;
+  readonly signal: EndSignal;
   readonly over: Promise<undefined>;
   /** Why it was over before there was an answer. */
   reason(): AppError;
@@ -129,14 +131,14 @@ interface Life {
 
 function createLife({ request }: Exchange, durationMsMax: number): Life {
   const { socket } = request;
-  const ending = new AbortController();
-  const end = (): void => ending.abort();
+  const ending = new Ending();
+  const end = (): void => ending.abort(undefined);
   const timer = setTimeout(end, durationMsMax);
   socket.once('close', end);
   if (socket.destroyed) end();
-  const over = whenAborted(ending.signal);
+  const over = whenAborted(ending);
   return {
-    signal: ending.signal,
+    signal: ending,
     over: over.up,
     reason: () =>
       socket.destroyed

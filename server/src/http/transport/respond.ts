@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Clock } from '../../kernel/clock.js';
+import type { EndSignal } from '../../kernel/ending.js';
 import { overloaded } from '../../kernel/errors.js';
 import type { Flow } from '../../kernel/flow.js';
 import { readsPlainJsonAlone } from './accept.js';
@@ -21,7 +22,7 @@ export interface Responder {
    * Any status, headers and body, sent as it comes and no faster than it is taken. A failure before the first piece is thrown,
    * and can be answered; so is one behind it, and then the connection must break off. Gives up when the signal is aborted.
    */
-  stream(exchange: Exchange, answer: StreamedAnswer, signal: AbortSignal): Promise<void>;
+  stream(exchange: Exchange, answer: StreamedAnswer, signal: EndSignal): Promise<void>;
   /** Any status and headers, and a body that is there. */
   whole(exchange: Exchange, status: number, headers: readonly string[], body: Buffer): void;
   /** A file, or with nothing in it the word that it is still the same (304). What may be kept of it stands in its headers. */

@@ -1,3 +1,4 @@
+import type { EndSignal } from '../../kernel/ending.js';
 import type { Flow } from '../../kernel/flow.js';
 import { hasName } from './common-headers.js';
 import type { Exchange } from './respond.js';
@@ -98,7 +99,7 @@ async function writeStream(exchange: Exchange, body: Body, bounds: Bounds, ends:
 }
 
 /** The first piece. Rejects when nobody waits for it any more, though the source may still say nothing. */
-async function firstOf(pieces: AsyncIterator<Buffer>, signal: AbortSignal | undefined) {
+async function firstOf(pieces: AsyncIterator<Buffer>, signal: EndSignal | undefined) {
   if (signal === undefined) return pieces.next();
   const given = whenAborted(signal);
   try {

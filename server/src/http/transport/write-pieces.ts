@@ -1,4 +1,5 @@
 import type { ServerResponse } from 'node:http';
+import type { EndSignal } from '../../kernel/ending.js';
 import type { Flow, PieceSink } from '../../kernel/flow.js';
 import type { Exchange } from './respond.js';
 
@@ -10,7 +11,7 @@ export interface Bounds {
   /** Asked between pieces. */
   readonly isOver: () => boolean;
   /** Ends also the waiting for a source that says nothing. */
-  readonly signal?: AbortSignal;
+  readonly signal?: EndSignal;
 }
 
 /** Writes pieces no faster than the client takes them, and ends the answer behind the last one. */
@@ -71,18 +72,18 @@ export async function writeFlow(
 }
 
 /** Resolves when the signal is aborted; one listener for all waiting. */
-export function whenAborted(signal: AbortSignal): { readonly up: Promise<undefined>; forget(): void } {
+export function whenAborted(signal: EndSignal): { readonly up: Promise<undefined>; forget(): void } {
   let tell = (): void => {};
   const up = new Promise<undefined>((resolve) => {
     tell = () => resolve(undefined);
   });
   if (signal.aborted) tell();
-  else signal.addEventListener('abort', tell, { once: true });
+  else signal.addEventListener('abort', tell);
   return { up, forget: () => signal.removeEventListener('abort', tell) };
 }
 
 /** A response that waits behind another one hears nothing when its connection closes. */
-function drained({ request, response }: Exchange, signal: AbortSignal | undefined): Promise<void> {
+function drained({ request, response }: Exchange, signal: EndSignal | undefined): Promise<void> {
   const { socket } = request;
   return new Promise((resolve) => {
     const done = (): void => {
@@ -93,7 +94,7 @@ function drained({ request, response }: Exchange, signal: AbortSignal | undefine
     };
     response.once('drain', done);
     socket.once('close', done);
-    signal?.addEventListener('abort', done, { once: true });
+    signal?.addEventListener('abort', done);
     if (socket.destroyed || signal?.aborted) done();
   });
 }

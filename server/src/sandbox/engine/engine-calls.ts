@@ -1,10 +1,11 @@
 import type { IncomingMessage } from 'node:http';
 import { Agent, request } from 'node:http';
+import type { EndSignal } from '../../kernel/ending.js';
 
 export interface CallBounds {
   readonly deadlineMs: number;
   readonly bytesMax: number;
-  readonly signal?: AbortSignal | undefined;
+  readonly signal?: EndSignal | undefined;
 }
 
 export interface CallAnswer {

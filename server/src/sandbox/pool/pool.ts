@@ -37,6 +37,12 @@ export interface PoolOptions<I extends PooledInstance> {
   readonly onFault: (error: unknown) => void;
 }
 
+/**
+ * How long the start of the next blank is put off when one was taken. Starting a process takes the processors for a while, and the call
+ * that took the blank needs them now.
+ */
+const REFILL_MS = 100;
+
 /** Figures for metrics. */
 export interface PoolFigures {
   readonly instances: number;
@@ -80,6 +86,7 @@ export class Pool<I extends PooledInstance> {
   #coldStarts = 0;
   #isClosed = false;
   readonly #sweep: NodeJS.Timeout;
+  #refill: NodeJS.Timeout | undefined;
 
   constructor(options: PoolOptions<I>) {
     this.#options = options;
@@ -125,6 +132,13 @@ export class Pool<I extends PooledInstance> {
     }
   }
 
+  #fillSoon(): void {
+    this.#refill ??= setTimeout(() => {
+      this.#refill = undefined;
+      this.fill();
+    }, REFILL_MS).unref();
+  }
+
   figures(): PoolFigures {
     let busy = 0;
     for (const { isBusy } of this.#assigned) if (isBusy) busy += 1;
@@ -141,6 +155,7 @@ export class Pool<I extends PooledInstance> {
   async close(): Promise<void> {
     this.#isClosed = true;
     clearInterval(this.#sweep);
+    clearTimeout(this.#refill);
     for (const { reject } of this.#waiting.takeAll()) reject(new PoolFullError('the service is stopping'));
     const all = [...this.#blanks, ...[...this.#assigned].map(({ instance }) => instance)];
     for (const instance of all) instance.kill();
@@ -248,7 +263,7 @@ export class Pool<I extends PooledInstance> {
       return this.#take(instance, tenantId, key);
     } finally {
       this.#givePlaceBack(tenantId);
-      this.fill();
+      this.#fillSoon();
     }
   }
 

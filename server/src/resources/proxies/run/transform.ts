@@ -1,4 +1,5 @@
 import type { AuditContext } from '../../../audit/entry.js';
+import type { EndSignal } from '../../../kernel/ending.js';
 import { newId } from '../../../kernel/ids.js';
 import type { Json } from '../../../kernel/json.js';
 import { hasMoreValues, isTooDeep } from '../../../kernel/json-guard.js';
@@ -20,7 +21,7 @@ export interface TransformCode {
   readonly which: 'request' | 'response';
   readonly code: string;
   readonly auditContext: AuditContext;
-  readonly signal: AbortSignal;
+  readonly signal: EndSignal;
 }
 
 /** What code makes of a message. */
