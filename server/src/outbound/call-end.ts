@@ -1,5 +1,5 @@
-import type { EndSignal } from '../kernel/ending.js';
-import { Ending } from '../kernel/ending.js';
+import type { EndSignal } from '../kernel/end-signal.js';
+import { EndSource } from '../kernel/end-signal.js';
 import { OutboundError } from './outbound-error.js';
 
 /** What ends a call before its time: a bound, its caller, or the end of the process. */
@@ -28,7 +28,7 @@ interface Step {
 }
 
 export function createCallEnd({ signal: callers, totalMs }: CallEndOptions): CallEnd {
-  const ending = new Ending();
+  const ending = new EndSource();
   let isDone = false;
   const fail = (error: OutboundError): void => {
     if (!isDone) ending.abort(error);

@@ -1,5 +1,5 @@
 import { createDeferred } from '../kernel/deferred.js';
-import type { EndSignal } from '../kernel/ending.js';
+import type { EndSignal } from '../kernel/end-signal.js';
 import { orAborted } from './call-end.js';
 import { OutboundError } from './outbound-error.js';
 

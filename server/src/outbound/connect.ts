@@ -2,7 +2,7 @@ import type { LookupFunction, Socket } from 'node:net';
 import { connect as connectTcp } from 'node:net';
 import type { SecureContext, TLSSocket } from 'node:tls';
 import { connect as connectTls, createSecureContext, rootCertificates } from 'node:tls';
-import type { EndSignal } from '../kernel/ending.js';
+import type { EndSignal } from '../kernel/end-signal.js';
 import type { CallEnd } from './call-end.js';
 import { orAborted } from './call-end.js';
 import type { Destination } from './destination.js';

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import type { Clock } from '../kernel/clock.js';
-import type { EndSignal } from '../kernel/ending.js';
+import type { EndSignal } from '../kernel/end-signal.js';
 import type { Flow } from '../kernel/flow.js';
 import type { Gauge } from '../telemetry/metrics.js';
 import { answerBody, flowOut, isShort, readShortBody } from './answer-body.js';

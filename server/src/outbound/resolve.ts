@@ -1,5 +1,5 @@
 import { promises as dns } from 'node:dns';
-import type { EndSignal } from '../kernel/ending.js';
+import type { EndSignal } from '../kernel/end-signal.js';
 
 /** How a name is resolved. */
 export interface NameQuestion {

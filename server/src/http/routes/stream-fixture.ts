@@ -48,7 +48,7 @@ async function* mute(): AsyncGenerator<Buffer> {
 
 export async function* silent({ signal }: StreamRequest, seen: Seen) {
   yield Buffer.from('first');
-  await new Promise((resolve) => signal.addEventListener('abort', resolve));
+  await new Promise((resolve) => signal.addEventListener('abort', () => resolve(undefined)));
   seen.isAborted = true;
 }
 

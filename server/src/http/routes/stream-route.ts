@@ -1,7 +1,7 @@
 import type { RequirementOf } from '../../access/authorize.js';
 import type { Admits, Principal, PrincipalOf } from '../../access/principal.js';
 import type { AuditContext } from '../../audit/entry.js';
-import type { EndSignal } from '../../kernel/ending.js';
+import type { EndSignal } from '../../kernel/end-signal.js';
 import type { Flow } from '../../kernel/flow.js';
 import type { Method, Params, RouteAudit, RouteCommon } from './route.js';
 

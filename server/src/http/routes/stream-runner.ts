@@ -1,8 +1,8 @@
 import { authorize } from '../../access/authorize.js';
 import type { Principal } from '../../access/principal.js';
 import { assert } from '../../kernel/assert.js';
-import type { EndSignal } from '../../kernel/ending.js';
-import { Ending } from '../../kernel/ending.js';
+import type { EndSignal } from '../../kernel/end-signal.js';
+import { EndSource } from '../../kernel/end-signal.js';
 import { AppError } from '../../kernel/errors.js';
 import type { Exchange, Responder } from '../transport/respond.js';
 import { bodyPieces } from '../transport/stream-body.js';
@@ -131,7 +131,7 @@ interface Life {
 
 function createLife({ request }: Exchange, durationMsMax: number): Life {
   const { socket } = request;
-  const ending = new Ending();
+  const ending = new EndSource();
   const end = (): void => ending.abort(undefined);
   const timer = setTimeout(end, durationMsMax);
   socket.once('close', end);

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Clock } from '../../kernel/clock.js';
-import type { EndSignal } from '../../kernel/ending.js';
+import type { EndSignal } from '../../kernel/end-signal.js';
 import { overloaded } from '../../kernel/errors.js';
 import type { Flow } from '../../kernel/flow.js';
 import { readsPlainJsonAlone } from './accept.js';

@@ -1,4 +1,4 @@
-import type { EndSignal } from '../../kernel/ending.js';
+import type { EndSignal } from '../../kernel/end-signal.js';
 import type { Flow } from '../../kernel/flow.js';
 import { hasName } from './common-headers.js';
 import type { Exchange } from './respond.js';

@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http';
-import type { EndSignal } from '../../kernel/ending.js';
+import type { EndSignal } from '../../kernel/end-signal.js';
 import type { Flow, PieceSink } from '../../kernel/flow.js';
 import type { Exchange } from './respond.js';
 

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { Agent, request } from 'node:http';
-import type { EndSignal } from '../../kernel/ending.js';
+import type { EndSignal } from '../../kernel/end-signal.js';
 
 export interface CallBounds {
   readonly deadlineMs: number;

@@ -1,5 +1,5 @@
 import type { AuditContext } from '../../../audit/entry.js';
-import type { EndSignal } from '../../../kernel/ending.js';
+import type { EndSignal } from '../../../kernel/end-signal.js';
 import { newId } from '../../../kernel/ids.js';
 import type { Json } from '../../../kernel/json.js';
 import { hasMoreValues, isTooDeep } from '../../../kernel/json-guard.js';

@@ -11,7 +11,7 @@ export interface EndSignal {
  * What may end once, for a reason. The platform's `AbortController` does the same, and takes as long as all the checks of a
  * request; every call through a Proxy needs two.
  */
-export class Ending implements EndSignal {
+export class EndSource implements EndSignal {
   #aborted = false;
   #reason: unknown;
   #listeners: (() => void)[] = [];

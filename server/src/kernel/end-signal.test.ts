@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { Ending, type EndSignal } from './ending.js';
+import { type EndSignal, EndSource } from './end-signal.js';
 
 /** The platform's own, which ours stands in for. */
 function platform() {
@@ -9,7 +9,7 @@ function platform() {
 }
 
 function ours() {
-  const ending = new Ending();
+  const ending = new EndSource();
   return { signal: ending as EndSignal, abort: (reason: unknown) => ending.abort(reason) };
 }
 
