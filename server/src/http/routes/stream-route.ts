@@ -24,6 +24,8 @@ export interface StreamRequest<Caller = Principal | undefined> {
    * allows and 400 where it breaks off. What is not taken is thrown away, and the connection ends behind the answer.
    */
   readonly body: AsyncIterable<Buffer>;
+  /** In place of `body` where it is announced as short (64 KiB): all of it at once. Throws 400 where it breaks off. */
+  readonly readShort: (() => Promise<Buffer>) | undefined;
   /** Aborted when the client has left or the time of the record is over: nobody will read an answer. */
   readonly signal: EndSignal;
   /** Aborted when the server begins to stop: an answer without an end has to end itself. What goes on has a few seconds. */

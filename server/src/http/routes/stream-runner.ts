@@ -5,7 +5,7 @@ import type { EndSignal } from '../../kernel/end-signal.js';
 import { EndSource } from '../../kernel/end-signal.js';
 import { AppError } from '../../kernel/errors.js';
 import type { Exchange, Responder } from '../transport/respond.js';
-import { bodyPieces } from '../transport/stream-body.js';
+import { bodyPieces, shortBody } from '../transport/stream-body.js';
 import { whenAborted } from '../transport/write-pieces.js';
 import { createIdentify, isStillAllowed } from './identify.js';
 import { auditContextOf } from './incoming.js';
@@ -47,6 +47,7 @@ export function streamRunner(route: StreamRoute, options: RunnerOptions, respond
         prefix: context.headers.prefix,
         rawHeaders: request.rawHeaders,
         body,
+        readShort: shortBody(request, response),
         signal: life.signal,
         stopping: options.stopping,
       };

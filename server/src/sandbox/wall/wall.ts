@@ -101,7 +101,7 @@ function createWall({ launcher, arch }: BuiltEngine, shape: Omit<WallOptions, 'b
     dataOf: dataMiBOf,
     async look(pid) {
       const enginePid = await enginePidOf(abilities, pid);
-      return { enginePid, missing: await missingOf(abilities, pid, enginePid) };
+      return { enginePid, missing: await missingOf(abilities, limits, pid, enginePid) };
     },
     reasonIn(written) {
       const step = programOf(FIRST_UID).failureIn(written);

@@ -131,7 +131,8 @@ async function received({ options, request, asked, called, auditContext, share }
   const isForCode = (called.proxy?.definition.requestTransform ?? null) !== null;
   if (kind === 'other' && !isForCode) return { kind, whole: undefined, streamed: request.body };
   const askedMs = options.clock.monotonicMs();
-  const whole = await readWholeBody(request.body, WHOLE_BYTES_MAX, share);
+  const { body, readShort } = request;
+  const whole = await (readShort ? readShort() : readWholeBody(body, WHOLE_BYTES_MAX, share));
   if (kind === 'other' && !isText(whole)) throw notText();
   // A body can take long to come. What was taken from the caller meanwhile it does not have any more.
   const isLate = options.clock.monotonicMs() - askedMs > RIGHTS_FRESH_MS;
