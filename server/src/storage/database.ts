@@ -1,4 +1,3 @@
-import { assert } from '../kernel/assert.js';
 import type { Clock } from '../kernel/clock.js';
 import type { Bulk } from './bulk.js';
 import { createGather } from './bulk.js';
@@ -13,7 +12,7 @@ import type { ReadOn, ReplicaFigures, ReplicaTarget } from './replica.js';
 import { ReplicaReads } from './replica.js';
 import type { PurgeTx, RetentionTx, SystemTx, TenantTx, Tx } from './scope.js';
 import { createSharedReads } from './shared-reads.js';
-import type { Scope, Transaction } from './transactions.js';
+import type { Scope } from './transactions.js';
 import { Transactions } from './transactions.js';
 import { Unwritten } from './unwritten.js';
 
@@ -132,8 +131,8 @@ export function createDatabase(options: DatabaseOptions): Database {
     ...readsOf(transactions, readers, options, readOn, replica),
     ...changesOf(transactions, readers),
     find: sharedReads.find,
-    write: (tenantId, work) => groupCommit.submit(tenantId, work),
-    append: (tenantId, work) => groupCommit.submit(tenantId, work, true),
+    write: groupCommit.submit,
+    append: groupCommit.submitAtOnce,
     async close() {
       await groupCommit.drain();
       await replica?.close();
@@ -192,13 +191,24 @@ async function runBatch(
 ): Promise<unknown[]> {
   const tenants = [...new Set(members.map((member) => member.tenantId))];
   const transaction = await transactions.begin(writers, { role: 'strongroom_app', tenants, isReadOnly: false });
-  const work = startWork(transaction, members, lane);
-  const isAtOnce = members.every((member) => member.isAtOnce);
-  const ended = isAtOnce && (await work.onceSent(() => transaction.commitAtOnce(work.values)));
-  if (ended) return ended;
+  let hasFailed = false;
+  const noteFailure = (): void => {
+    hasFailed = true;
+  };
+  const gather = createGather(transaction.run, noteFailure);
+  const running: Promise<unknown>[] = [];
+  for (const { tenantId, work } of members) running.push(work(tenantTx(tenantId, transaction.run, lane, gather)));
+  const done = Promise.allSettled(running).then(valuesIn);
+  if (members.every(({ isAtOnce }) => isAtOnce)) {
+    for (const each of running) each.catch(noteFailure);
+    done.catch(() => {});
+    // Behind what `gather` sends, in the same write, and behind whatever failed before it could be sent.
+    const values = await inNextTick(() => (hasFailed ? undefined : transaction.commitAtOnce(done)));
+    if (values) return values;
+  }
   let values: unknown[];
   try {
-    values = await work.values;
+    values = await done;
     await transaction.opened;
   } catch (error) {
     throw await transaction.undo(error);
@@ -207,43 +217,8 @@ async function runBatch(
   return values;
 }
 
-/** Work of several callers under way in one transaction. */
-interface StartedWork {
-  readonly values: Promise<unknown[]>;
-  /**
-   * Ends the transaction behind what was asked for until now, in the same write. Where something failed before it was sent
-   * nothing is ended, and the result is undefined.
-   */
-  onceSent(end: () => Promise<unknown[]>): Promise<unknown[] | undefined>;
-}
-
-function startWork(transaction: Transaction, members: readonly Member[], lane: number): StartedWork {
-  let hasFailed = false;
-  let isEnded = false;
-  const noteFailure = (): void => {
-    hasFailed = true;
-  };
-  const run: Tx['run'] = (statement, values) => {
-    assert(!isEnded, 'everything is asked for at once');
-    return transaction.run(statement, values);
-  };
-  const gather = createGather(run, noteFailure);
-  const running: Promise<unknown>[] = [];
-  for (const { tenantId, work } of members) running.push(work(tenantTx(tenantId, run, lane, gather)));
-  for (const each of running) each.catch(noteFailure);
-  const values = Promise.allSettled(running).then(valuesIn);
-  values.catch(() => {});
-  return {
-    values,
-    onceSent: (end) =>
-      new Promise((resolve) => {
-        // Behind what `gather` sends, and behind whatever failed at once.
-        process.nextTick(() => {
-          isEnded = !hasFailed;
-          resolve(isEnded ? end() : undefined);
-        });
-      }),
-  };
+function inNextTick<T>(go: () => T | Promise<T>): Promise<T> {
+  return new Promise((resolve) => process.nextTick(() => resolve(go())));
 }
 
 function valuesIn(outcomes: readonly PromiseSettledResult<unknown>[]): unknown[] {

@@ -72,25 +72,31 @@ export class GroupCommit {
     this.#idleLanes = Array.from({ length: options.lanes }, (_, lane) => lane);
   }
 
-  readonly submit = <T>(tenantId: string, work: Work<T>, isAtOnce = false): Promise<T> => {
-    if (this.#isClosed) return Promise.reject(storageUnavailable(new Error('the commit queue is closed')));
-    const { queueMax, queueOfTenantMax, clock } = this.#options;
-    if (this.#queue.size() >= queueMax || this.#queue.sizeOf(tenantId) >= queueOfTenantMax) {
-      const detail = 'Too many changes are waiting to be committed. Nothing was done; try again shortly.';
-      return Promise.reject(new AppError('overloaded', detail, { headers: { 'Retry-After': '1' } }));
-    }
-    const { promise, resolve, reject } = createDeferred<T>();
-    this.#pending += 1;
-    const queuedAtMs = clock.monotonicMs();
-    // The value comes from this very work, so it has the type the caller asked for.
-    this.#queue.push({ tenantId, work, isAtOnce, queuedAtMs, resolve: resolve as (value: unknown) => void, reject });
-    if (!this.#isPumpScheduled && this.#idleLanes.length > 0) {
-      this.#isPumpScheduled = true;
-      // After the requests of this turn of the event loop have been read: they then share a batch.
-      setImmediate(this.#pump);
-    }
-    return promise;
-  };
+  readonly submit = this.#submitter(false);
+  /** For work that asks for everything before it waits for anything. */
+  readonly submitAtOnce = this.#submitter(true);
+
+  #submitter(isAtOnce: boolean): <T>(tenantId: string, work: Work<T>) => Promise<T> {
+    return <T>(tenantId: string, work: Work<T>) => {
+      if (this.#isClosed) return Promise.reject(storageUnavailable(new Error('the commit queue is closed')));
+      const { queueMax, queueOfTenantMax, clock } = this.#options;
+      if (this.#queue.size() >= queueMax || this.#queue.sizeOf(tenantId) >= queueOfTenantMax) {
+        const detail = 'Too many changes are waiting to be committed. Nothing was done; try again shortly.';
+        return Promise.reject(new AppError('overloaded', detail, { headers: { 'Retry-After': '1' } }));
+      }
+      const { promise, resolve, reject } = createDeferred<T>();
+      this.#pending += 1;
+      const queuedAtMs = clock.monotonicMs();
+      // The value comes from this very work, so it has the type the caller asked for.
+      this.#queue.push({ tenantId, work, isAtOnce, queuedAtMs, resolve: resolve as (value: unknown) => void, reject });
+      if (!this.#isPumpScheduled && this.#idleLanes.length > 0) {
+        this.#isPumpScheduled = true;
+        // After the requests of this turn of the event loop have been read: they then share a batch.
+        setImmediate(this.#pump);
+      }
+      return promise;
+    };
+  }
 
   /** Resolves when everything submitted so far has its answer; what comes later is refused. */
   drain(): Promise<void> {

@@ -109,12 +109,17 @@ export class Transaction {
   readonly opened: Promise<unknown>;
   readonly #pool: ConnectionPool;
   readonly #client: pg.PoolClient;
+  /** The COMMIT is on its way, and the connection is the next one's. */
+  #isEnded = false;
 
   constructor(pool: ConnectionPool, client: pg.PoolClient, opened: Promise<unknown>, isPrepared: boolean) {
     this.#pool = pool;
     this.#client = client;
     this.opened = opened;
-    this.run = (statement, values) => runStatement(client, statement, values, isPrepared);
+    this.run = (statement, values) => {
+      assert(!this.#isEnded, 'everything is asked for at once');
+      return runStatement(client, statement, values, isPrepared);
+    };
   }
 
   commit(): Promise<void> {
@@ -123,6 +128,7 @@ export class Transaction {
 
   /** The COMMIT goes out behind the statements, before it is known how these end. Where one fails nothing is left of them. */
   async commitAtOnce<T>(found: Promise<T>): Promise<T> {
+    this.#isEnded = true;
     const onLost = (): void => this.#pool.doubt(this.#client);
     const committed = commit(this.#client, onLost, found);
     const ended = committed.then(
