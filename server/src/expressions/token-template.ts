@@ -1,3 +1,4 @@
+import { AppError } from '../kernel/errors.js';
 import { codePointLength, hasForbiddenCharacters } from '../kernel/text.js';
 import type { Budget } from './budget.js';
 import { invalidExpression } from './faults.js';
@@ -135,14 +136,37 @@ function readOutput(text: string): { readonly part: Part; readonly isTrimming: b
   };
 }
 
+/** In text that is percent-encoded, a brace before an encoded character begins no tag. */
+const ENCODED_CHARACTER = /%[0-9a-f]{2}/iy;
+
+function isEncodedAt(text: string, at: number): boolean {
+  ENCODED_CHARACTER.lastIndex = at;
+  return ENCODED_CHARACTER.test(text);
+}
+
 /** Where the outputs of a text stand. Undefined where it has tags, so that it makes sense only as a whole. */
-export function outputsIn(text: string): { readonly from: number; readonly to: number }[] | undefined {
+export function outputsIn(
+  text: string,
+  { isEncoded = false } = {},
+): { readonly from: number; readonly to: number }[] | undefined {
   const outputs: { from: number; to: number }[] = [];
   for (let at = nextOpening(text, 0); at !== -1; ) {
+    if (isEncoded && isEncodedAt(text, at + 1)) {
+      at = nextOpening(text, at + 1);
+      continue;
+    }
     if (text[at + 1] === '%') return undefined;
+    if (outputs.length === OUTPUTS_MAX) throw tooManyOutputs();
     const to = endOfOutput(text, at);
     outputs.push({ from: at, to });
     at = nextOpening(text, to);
   }
   return outputs;
+}
+
+/** More than any budget pays for: a text with more is refused before it is taken apart. */
+export const OUTPUTS_MAX = 20_000;
+
+export function tooManyOutputs(): AppError {
+  return new AppError('payload_too_large', `A text has at most ${OUTPUTS_MAX} expressions.`);
 }

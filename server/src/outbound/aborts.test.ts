@@ -39,6 +39,15 @@ describe('a caller who gives up', () => {
     assert.equal(way.dialled.length, dialled);
   });
 
+  it('before it began, where a connection waits for the next request: nothing is sent on it', async () => {
+    assert.equal(await bodyText(await way.get(`${origin}/whole`)), 'half');
+    await eventually('it waits', () => way.figure('connections_idle') === 1);
+    const before = requests;
+    assert.equal((await failureFrom(way.get(`${origin}/whole`, { signal: AbortSignal.abort() }))).code, 'aborted');
+    assert.equal(await bodyText(await way.get(`${origin}/whole`)), 'half');
+    assert.equal(requests, before + 1);
+  });
+
   it('while the name is resolved', async () => {
     const caller = new AbortController();
     const call = failureFrom(way.get(`http://silent.test:${server.port}/`, { signal: caller.signal }));

@@ -80,6 +80,7 @@ export function flowOut(incoming: IncomingMessage, end: CallEnd, bounds: BodyBou
       sink.onRoom(goOn);
     });
     incoming.once('end', () => {
+      if (end.signal.aborted) return fail();
       end.rest();
       resolve();
     });

@@ -154,6 +154,7 @@ export function createOutbound(options: OutboundOptions): Outbound {
         end.await(bounds.connectMs, busy);
         call.holds(await places.take({ tenantId: request.tenantId, poolName: wire.poolName }, end.signal));
         end.rest();
+        end.signal.throwIfAborted();
         const incoming = await exchangeMessages(wire, pool, end, bounds.headersMs);
         incoming.once('close', () => call.finish(incoming.errored === null ? 'answered' : 'unreachable'));
         return answerOf(incoming, wire.method, end, bounds);
@@ -175,8 +176,10 @@ export function createOutbound(options: OutboundOptions): Outbound {
 const busy = (): OutboundError => new OutboundError('busy');
 
 function answerOf(incoming: IncomingMessage, method: string, end: CallEnd, bounds: OutboundBounds): OutboundAnswer {
+  const { statusCode: status = 0 } = incoming;
+  if (status < 200 || status > 599) throw new OutboundError('bad_answer');
   return {
-    status: incoming.statusCode ?? 0,
+    status,
     headers: incomingHeaders(incoming.rawHeaders),
     body: answerBody(incoming, method, end, bounds),
     flow: (sink) => flowOut(incoming, end, bounds, sink),

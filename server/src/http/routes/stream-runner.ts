@@ -55,7 +55,7 @@ export function streamRunner(route: StreamRoute, options: RunnerOptions, respond
       if (answer === undefined) throw life.reason();
       await sendAnswer(respond, exchange, checked(answer), life.signal);
     } catch (error) {
-      throw life.signal.aborted && !response.headersSent ? life.reason() : error;
+      throw life.giveUp(error, response.headersSent);
     } finally {
       life.end();
       options.streams.leave(context);
@@ -127,6 +127,8 @@ interface Life {
   readonly over: Promise<undefined>;
   /** Why it was over before there was an answer. */
   reason(): AppError;
+  /** Nobody will take what is still under way. Gives what to throw: the end of a life comes before what follows from it. */
+  giveUp(error: unknown, hasBegun: boolean): unknown;
   end(): void;
 }
 
@@ -138,13 +140,19 @@ function createLife({ request }: Exchange, durationMsMax: number): Life {
   socket.once('close', end);
   if (socket.destroyed) end();
   const over = whenAborted(ending);
+  const reason = (): AppError =>
+    socket.destroyed
+      ? new AppError('malformed_request', 'The client left before there was an answer.')
+      : new AppError('request_timeout', 'The request took longer than it may. Ask for less at a time.');
   return {
     signal: ending,
     over: over.up,
-    reason: () =>
-      socket.destroyed
-        ? new AppError('malformed_request', 'The client left before there was an answer.')
-        : new AppError('request_timeout', 'The request took longer than it may. Ask for less at a time.'),
+    reason,
+    giveUp(error, hasBegun) {
+      const failure = ending.aborted && !hasBegun ? reason() : error;
+      end();
+      return failure;
+    },
     end() {
       clearTimeout(timer);
       socket.off('close', end);

@@ -12,11 +12,24 @@ const LEFT_OUT = new Set([
   ...['nel', 'report-to', 'reporting-endpoints', 'origin-agent-cluster', 'public-key-pins', 'refresh', 'link'],
   ...['location', 'cache-control', 'expires', 'age', 'pragma', 'cdn-cache-control', 'x-sendfile', 'x-reproxy-url'],
   ...['timing-allow-origin', 'sourcemap', 'x-sourcemap', 'x-dns-prefetch-control', 'speculation-rules'],
+  ...['set-login', 'secure-session-registration', 'use-as-dictionary', 'accept-ch', 'critical-ch', 'edge-control'],
+  ...['x-reproxy-file', 'activate-storage-access'],
 ]);
 /** Those of the last line are orders to a proxy in front of us. */
 const LEFT_OUT_STARTS = [
   ...['access-control-', 'proxy-', 'cross-origin-', 'ratelimit'],
-  ...['x-accel-', 'x-lighttpd-', 'surrogate-', 'cloudflare-', 'x-forwarded-', 'x-original-', 'x-rewrite-'],
+  ...[
+    'x-accel-',
+    'x-lighttpd-',
+    'x-litespeed-',
+    'netlify-',
+    'sec-session-',
+    'surrogate-',
+    'cloudflare-',
+    'x-forwarded-',
+    'x-original-',
+    'x-rewrite-',
+  ],
 ];
 const NAME = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]{1,200}$/;
 /** One character for each byte, and no control character but the tab. */

@@ -104,7 +104,9 @@ async function evaluateGranted(
   if (small.length < rows.length || bytes > PIECE_BYTES_MAX) return evaluateInPieces(asked);
   if (bytes > FREE_BYTES_MAX) await takeRoom(options.largeWork, principal.tenantId, auditContext, bytes * OPENED_TIMES);
   const tokens = await options.opener.open(principal.tenantId, small);
-  const granted = tokens.filter((token) => isGranted(asked, token));
+  // As of those in pieces: what is decided uses up nothing, or it would tell of tokens that are not granted.
+  const first = { ...asked, present: createPresent(options, createBudget, auditContext) };
+  const granted = tokens.filter((token) => isGranted(first, token));
   const views = viewsOf(asked, granted);
   const values = await logged(asked, granted.map(rowOf), () => {
     // A mask that was cut short because too much was asked for is none.

@@ -28,8 +28,15 @@ export interface SentRequest {
 }
 
 /** Tell of the network in front of us, or of the browser's view of this origin, which is not the destination's. */
-const NOT_FORWARDED = new Set(['forwarded', 'via', 'x-real-ip', 'x-client-ip', 'true-client-ip', 'cf-connecting-ip']);
-const NOT_FORWARDED_STARTS = ['x-forwarded-', 'sec-fetch-', 'proxy-'];
+const NOT_FORWARDED = new Set([
+  ...['forwarded', 'via', 'x-real-ip', 'x-client-ip', 'true-client-ip', 'cf-connecting-ip', 'x-forwarded'],
+  // What a gateway in front proves of the person who asks.
+  ...['cf-access-jwt-assertion', 'x-goog-iap-jwt-assertion'],
+]);
+const NOT_FORWARDED_STARTS = [
+  ...['x-forwarded-', 'sec-fetch-', 'proxy-'],
+  ...['x-amzn-oidc-', 'x-ssl-client-', 'x-auth-request-', 'x-goog-authenticated-user-'],
+];
 const HEADER_NAME = /^[0-9A-Za-z_-]+$/;
 const CONNECTION_NAMES: ReadonlyMap<string, string> = new Map([
   ['proxy-connection', 'Connection'],
@@ -39,6 +46,8 @@ const CONNECTION_NAMES: ReadonlyMap<string, string> = new Map([
 /** Reads the headers under every accepted prefix, the first of which wins. */
 export function readAskedProxy(sent: SentRequest, prefixes: readonly string[]): AskedProxy {
   const own = new OwnNames(prefixes);
+  // Left out here and not on the way out: what code adds under such a name is the Proxy's.
+  const ofConnection = namesOfConnection(sent.rawHeaders);
   const headers: [string, string][] = [];
   const connectionHeaders: [string, string][] = [];
   for (let at = 0; at + 1 < sent.rawHeaders.length; at += 2) {
@@ -46,9 +55,9 @@ export function readAskedProxy(sent: SentRequest, prefixes: readonly string[]): 
     if (!HEADER_NAME.test(name)) throw invalidName();
     const lower = name.toLowerCase();
     const suffix = own.take(lower, value);
-    const ofConnection = suffix === undefined ? undefined : CONNECTION_NAMES.get(suffix);
-    if (ofConnection !== undefined) connectionHeaders.push([ofConnection, value]);
-    if (suffix !== undefined || !isForwarded(lower)) continue;
+    const wanted = suffix === undefined ? undefined : CONNECTION_NAMES.get(suffix);
+    if (wanted !== undefined) connectionHeaders.push([wanted, value]);
+    if (suffix !== undefined || ofConnection.has(lower) || !isForwarded(lower)) continue;
     const forwarded = lower === 'cookie' ? withoutPortalCookie(value) : value;
     if (forwarded !== '') headers.push([name, forwarded]);
   }
@@ -86,6 +95,16 @@ class OwnNames {
   value(suffix: string): string | undefined {
     return this.#found.get(suffix)?.value || undefined;
   }
+}
+
+/** `Connection`, and what it says is about the connection too. */
+function namesOfConnection(rawHeaders: readonly string[]): ReadonlySet<string> {
+  const names = new Set(['connection']);
+  for (let at = 0; at + 1 < rawHeaders.length; at += 2) {
+    if (rawHeaders[at]?.toLowerCase() !== 'connection') continue;
+    for (const name of (rawHeaders[at + 1] ?? '').split(',')) names.add(name.trim().toLowerCase());
+  }
+  return names;
 }
 
 function isForwarded(lower: string): boolean {

@@ -3,9 +3,10 @@ import { parseUrl } from '../../../kernel/parse-url.js';
 
 /**
  * Spellings of the segments `.` and `..`, which would lead out of the base address, and what a URL would read as a slash. Many
- * servers decode slashes before they look at segments, or leave away what stands behind a semicolon.
+ * servers decode slashes before they look at segments, leave away what stands behind a semicolon,
+ * or decode more than once.
  */
-const LEADS_AWAY = /(^|\/|%2f|%5c)(\.|%2e){1,2}(\/|%2f|%5c|;|%3b|$)|[\\#]/i;
+const LEADS_AWAY = /(^|\/|%(25)*2f|%(25)*5c)(\.|%(25)*2e){1,2}(\/|%(25)*2f|%(25)*5c|;|%(25)*3b|$)|[\\#]/i;
 export const PROXY_URL_LENGTH_MAX = 16_384;
 
 /** The base address of an ephemeral call, checked as far as it can be without asking anybody. */
@@ -25,7 +26,7 @@ export function baseUrlFault(text: string): string | undefined {
 
 /** Where a request goes: below the base address, whatever the caller wrote behind `/proxy`. */
 export function destinationUrl(base: string, path: string, query: string): string {
-  const from = base.replace(/\/+$/, '');
+  const from = base.replace(/(?<!\/)\/+$/, '');
   const text = `${from}${path}${query === '' ? '' : `?${query}`}`;
   if (LEADS_AWAY.test(path) || text.length > PROXY_URL_LENGTH_MAX || !isBelow(from, text)) {
     throw new AppError(
@@ -40,6 +41,6 @@ export function destinationUrl(base: string, path: string, query: string): strin
 function isBelow(base: string, text: string): boolean {
   const [from, to] = [parseUrl(base), parseUrl(text)];
   if (!from || !to) return false;
-  const folder = from.pathname.replace(/\/+$/, '');
+  const folder = from.pathname.replace(/(?<!\/)\/+$/, '');
   return to.origin === from.origin && (to.pathname === folder || to.pathname.startsWith(`${folder}/`));
 }

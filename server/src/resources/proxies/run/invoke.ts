@@ -102,9 +102,10 @@ export function createProxyInvoke(options: ProxyInvokeOptions): (request: ProxyR
   };
 }
 
-async function forward(underway: Underway): Promise<StreamAnswer> {
+async function forward(asAsked: Underway): Promise<StreamAnswer> {
+  const outgoing = await received(asAsked);
+  const underway = outgoing.isLate ? await askedAgain(asAsked) : asAsked;
   const { asked, called } = underway;
-  const outgoing = await received(underway);
   const { query, headers, body } = await resolved(underway, outgoing);
   try {
     const url = destinationUrl(called.baseUrl, asked.path, query);
@@ -123,21 +124,29 @@ interface Received {
   readonly kind: BodyKind;
   readonly whole: Buffer | undefined;
   readonly streamed: AsyncIterable<Buffer> | undefined;
+  /** It took long to come: what was taken away meanwhile is gone. */
+  readonly isLate: boolean;
 }
 
-async function received({ options, request, asked, called, auditContext, share }: Underway): Promise<Received> {
+async function received({ options, request, asked, called, share }: Underway): Promise<Received> {
   const kind = bodyKindOf(headerValue(asked.headers, 'content-type'), headerValue(asked.headers, 'content-encoding'));
-  if (!hasBody(request.rawHeaders)) return { kind, whole: undefined, streamed: undefined };
+  if (!hasBody(request.rawHeaders)) return { kind, whole: undefined, streamed: undefined, isLate: false };
   const isForCode = (called.proxy?.definition.requestTransform ?? null) !== null;
-  if (kind === 'other' && !isForCode) return { kind, whole: undefined, streamed: request.body };
+  if (kind === 'other' && !isForCode) return { kind, whole: undefined, streamed: request.body, isLate: false };
   const askedMs = options.clock.monotonicMs();
   const { body, readShort } = request;
   const whole = await (readShort ? readShort() : readWholeBody(body, WHOLE_BYTES_MAX, share));
   if (kind === 'other' && !isText(whole)) throw notText();
-  // A body can take long to come. What was taken from the caller meanwhile it does not have any more.
   const isLate = options.clock.monotonicMs() - askedMs > RIGHTS_FRESH_MS;
-  if (isLate && (await auditContext.holder?.isStillAllowed?.()) === false) throw gone();
-  return { kind, whole, streamed: undefined };
+  return { kind, whole, streamed: undefined, isLate };
+}
+
+/** The call with the rights and the Proxy there are now, as if it had come now. It was counted already. */
+async function askedAgain(underway: Underway): Promise<Underway> {
+  const { options, request, asked } = underway;
+  if ((await underway.auditContext.holder?.isStillAllowed?.()) === false) throw gone();
+  const called = await calledProxy({ ...options, countAnonymous: async () => {} }, asked, request.principal);
+  return { ...underway, called, auditContext: { ...underway.auditContext, actor: called.acting?.actor } };
 }
 
 function resolved({ options, asked, called, auditContext }: Underway, { kind, whole }: Received) {

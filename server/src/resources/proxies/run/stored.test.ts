@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { request } from 'node:http';
 import { after, before, describe, it } from 'node:test';
 import { findEngine } from '@strongroom/engine/paths.js';
 import { findProgram } from '@strongroom/test-servers/find.js';
@@ -64,6 +66,37 @@ describe('a call through a stored Proxy', {
     const { json } = await app.call('GET', `/logs?entity_id=${proxy.id}&include=details`, { key: manager });
     const [entry] = json.data;
     assert.deepEqual([entry.entity_type, entry.message, entry.entity_version], ['proxy', 'Proxy invoked', 1]);
+  });
+
+  it('a caller takes away nothing that the code of the Proxy adds, and cannot send it twice', async () => {
+    const code = `module.exports = async ({ args }) => ({ headers: { ...args.headers, Authorization: 'Bearer ours' } });`;
+    const proxy = await make({ request_transform: { code } });
+    for (const headers of [
+      { Connection: 'close, authorization, svc-trace-id' },
+      { authorization: 'Bearer theirs' },
+      { Connection: 'keep-alive, Authorization', authorization: 'Bearer theirs' },
+    ]) {
+      const asked = request({
+        ...{ host: '127.0.0.1', port: app.port, method: 'POST', path: '/proxy/x' },
+        headers: { 'SVC-API-KEY': caller, 'SVC-PROXY-KEY': proxy.key, ...headers },
+      }).end();
+      const [answer] = await once(asked, 'response');
+      answer.resume();
+      assert.equal(answer.statusCode, 200);
+      const { rawHeaders } = destination.last();
+      const of = (name: string) => rawHeaders.filter((_, at) => rawHeaders[at - 1]?.toLowerCase() === name);
+      assert.deepEqual(of('authorization'), ['Bearer ours']);
+      assert.equal(of('svc-trace-id').length, 1);
+    }
+  });
+
+  it('502 and an entry for a status that no answer has', async () => {
+    const proxy = await make();
+    destination.unread.set('/odd', (response) => response.socket?.end('HTTP/1.1 999 Odd\r\nContent-Length: 0\r\n\r\n'));
+    const answer = await send(proxy, '/odd', {});
+    assert.equal(answer.status, 502, answer.text);
+    const { json } = await app.call('GET', `/logs?entity_id=${proxy.id}`, { key: manager });
+    assert.equal(json.data[0].message, 'Proxy invocation failed');
   });
 
   it('is not there for another tenant, nor under an old key', async () => {

@@ -39,4 +39,27 @@ describe('expressions in text', () => {
   it('a value that no encoding has goes without what is broken of it', () => {
     assert.equal(joinPieces(piecesOfQuery('n={{a}}'), ['x\ud800y']), 'n=x%EF%BF%BDy');
   });
+
+  it('a brace before an encoded character is no tag: queries and forms go on as they were written', () => {
+    for (const text of ['filter={%22a%22:1}&b=2', 'a={%7B', '{%20if%20x%20%}']) {
+      assert.equal(filled(piecesOfQuery(text), []), text);
+      assert.equal(filled(piecesOfForm(text), []), text);
+    }
+    assert.equal(filled(piecesOfForm('f={%22a%22:1}&n={{ x }}'), ['{{ x }}']), `f={%22a%22:1}&n=${VALUE}`);
+  });
+
+  it('openings without an end are gone through once, however many there are', () => {
+    const text = '%7b%7b'.repeat(800_000);
+    assert.deepEqual(
+      piecesOfForm(text).map(({ isExpression }) => isExpression),
+      [false],
+    );
+  });
+
+  it('413 for more expressions than any request could pay for, before they are taken apart', () => {
+    const tooMany = { code: 'payload_too_large' };
+    assert.throws(() => piecesOfText('{{a}}'.repeat(20_001)), tooMany);
+    assert.throws(() => piecesOfForm('%7b%7ba%7d%7d'.repeat(20_001)), tooMany);
+    assert.equal(piecesOfText('{{a}}'.repeat(20_000)).length, 20_000);
+  });
 });

@@ -1,4 +1,4 @@
-import { outputsIn } from '../../../expressions/token-template.js';
+import { OUTPUTS_MAX, outputsIn, tooManyOutputs } from '../../../expressions/token-template.js';
 
 /** A piece of text: an expression, decoded, or what stands around it. */
 export interface TextPiece {
@@ -11,18 +11,21 @@ export interface TextPiece {
 }
 
 /** As clients write `{{ … }}` into a URL or a form. */
-const ENCODED = /%7b%7b.*?%7d%7d/gis;
+const OPENING = /%7b%7b/gi;
+const CLOSING = /%7d%7d/gi;
 
 /** Text with its expressions. One with tags is an expression as a whole. */
-export function piecesOfText(text: string): TextPiece[] {
-  const outputs = outputsIn(text);
+export function piecesOfText(text: string, options: { readonly isEncoded?: boolean } = {}): TextPiece[] {
+  const outputs = outputsIn(text, options);
   if (outputs === undefined) return [{ text, source: text, isExpression: true, isEncoded: false }];
   return split(text, outputs, (found) => ({ text: found, source: found, isExpression: true, isEncoded: false }));
 }
 
 /** The same of a form: expressions may be encoded there, and then their values are too. Plain ones are replaced as in any text. */
 export function piecesOfForm(form: string): TextPiece[] {
-  return piecesOfText(form).flatMap((piece) => (piece.isExpression ? [piece] : encodedIn(piece.text)));
+  return piecesOfText(form, { isEncoded: true }).flatMap((piece) =>
+    piece.isExpression ? [piece] : encodedIn(piece.text),
+  );
 }
 
 /** The same of a query, where every value is encoded. */
@@ -47,10 +50,16 @@ export function joinPieces(pieces: readonly TextPiece[], values: readonly string
 }
 
 function encodedIn(text: string): TextPiece[] {
-  const outputs = [...text.matchAll(ENCODED)].map((found) => ({
-    from: found.index,
-    to: found.index + found[0].length,
-  }));
+  const outputs: { from: number; to: number }[] = [];
+  OPENING.lastIndex = 0;
+  for (let open = OPENING.exec(text); open !== null; open = OPENING.exec(text)) {
+    CLOSING.lastIndex = OPENING.lastIndex;
+    // Nor does any opening behind it have an end.
+    if (CLOSING.exec(text) === null) break;
+    if (outputs.length === OUTPUTS_MAX) throw tooManyOutputs();
+    outputs.push({ from: open.index, to: CLOSING.lastIndex });
+    OPENING.lastIndex = CLOSING.lastIndex;
+  }
   return split(text, outputs, (found) => ({
     text: decoded(found),
     source: found,

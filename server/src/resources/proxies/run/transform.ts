@@ -73,7 +73,9 @@ function bytesOf(body: Json): Buffer {
 
 function pairsOf(headers: Json): HeaderPairs {
   if (!isJsonObject(headers)) throw runtimeError('The headers must be an object of names and values.');
-  return Object.entries(headers).flatMap(([name, value]) =>
+  // Of several spellings the last one counts: code that adds to what came must not send it twice.
+  const bySpelling = new Map(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), { name, value }]));
+  return [...bySpelling.values()].flatMap(({ name, value }) =>
     (Array.isArray(value) ? value : [value]).map((each): [string, string] => {
       if (typeof each !== 'string' && typeof each !== 'number') throw runtimeError('Values of headers must be text.');
       return [name, Buffer.from(String(each)).toString('latin1')];
