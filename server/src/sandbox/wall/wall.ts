@@ -109,7 +109,9 @@ function createWall({ launcher, arch }: BuiltEngine, shape: Omit<WallOptions, 'b
         ? `the engine ended at its start: ${written.toString('utf8').slice(0, REASON_MAX)}`
         : `the wall could not be made: ${step}`;
     },
-    remove: () => rm(base, { recursive: true, force: true }),
+    // An instance that is just starting may write into it meanwhile. What is left goes with the next start of the service, and
+    // nothing about it is worth a stop that fails.
+    remove: () => rm(base, { recursive: true, force: true, maxRetries: 3 }).catch(() => {}),
   };
 }
 
