@@ -7,7 +7,7 @@ export interface PieceSink {
 }
 
 /**
- * Hands all of its pieces on as they come, which takes far less time than being asked for each. Resolves behind the last one; can be
- * called once. Whoever starts it must be able to end it by other means.
+ * Hands all of its pieces on as they come, which takes far less time than being asked for each. Resolves behind the last one;
+ * can be called once. Whoever starts it must be able to end it by other means.
  */
 export type Flow = (sink: PieceSink) => Promise<void>;

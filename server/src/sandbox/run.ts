@@ -1,4 +1,5 @@
 import type { EndSignal } from '../kernel/end-signal.js';
+
 /** The words in which the sandbox is asked and answers. */
 
 /** Code of a tenant, and as whom it runs. Two with the same key have the same code. */

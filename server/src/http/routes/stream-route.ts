@@ -43,8 +43,8 @@ export interface StreamAnswer {
   readonly headers: readonly string[];
   /**
    * What is there as a whole leaves in one piece. Pieces are taken no faster than the client reads, and left (`return`) when it
-   * leaves; a flow has to end by the signal of the request then. What it throws before its first piece is answered like any failure; later the connection breaks off, so that nobody
-   * takes a part for the whole.
+   * leaves; a flow has to end by the signal of the request then. What it throws before its first piece is answered like any
+   * failure; later the connection breaks off, so that nobody takes a part for the whole.
    */
   readonly body?: AsyncIterable<Buffer> | Flow | Buffer;
 }

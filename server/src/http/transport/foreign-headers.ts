@@ -15,21 +15,12 @@ const LEFT_OUT = new Set([
   ...['set-login', 'secure-session-registration', 'use-as-dictionary', 'accept-ch', 'critical-ch', 'edge-control'],
   ...['x-reproxy-file', 'activate-storage-access'],
 ]);
-/** Those of the last line are orders to a proxy in front of us. */
+/** Those of the last two lines are orders to a proxy in front of us. */
 const LEFT_OUT_STARTS = [
   ...['access-control-', 'proxy-', 'cross-origin-', 'ratelimit'],
-  ...[
-    'x-accel-',
-    'x-lighttpd-',
-    'x-litespeed-',
-    'netlify-',
-    'sec-session-',
-    'surrogate-',
-    'cloudflare-',
-    'x-forwarded-',
-    'x-original-',
-    'x-rewrite-',
-  ],
+  ...['sec-session-'],
+  ...['x-accel-', 'x-lighttpd-', 'x-litespeed-', 'surrogate-', 'cloudflare-', 'netlify-'],
+  ...['x-forwarded-', 'x-original-', 'x-rewrite-'],
 ];
 const NAME = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]{1,200}$/;
 /** One character for each byte, and no control character but the tab. */

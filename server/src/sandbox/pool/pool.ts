@@ -38,8 +38,8 @@ export interface PoolOptions<I extends PooledInstance> {
 }
 
 /**
- * How long the start of the next blank is put off when one was taken. Starting a process takes the processors for a while, and the call
- * that took the blank needs them now.
+ * How long the start of the next blank is put off when one was taken. Starting a process takes the processors for a while, and
+ * the call that took the blank needs them now.
  */
 const REFILL_MS = 100;
 
