@@ -3,80 +3,32 @@ import { after, before, describe, it } from 'node:test';
 import { findProgram } from '@strongroom/test-servers/find.js';
 import { newId } from '../../../kernel/ids.js';
 import type { TestApp, TestTenant } from '../../../testing/test-app.js';
-import { startTestApp } from '../../../testing/test-app.js';
 import type { TestDestination } from '../run/destination-fixture.js';
-import { startDestination } from '../run/destination-fixture.js';
-
-const CARD = '4242424242424242';
-const MASKED = 'XXXXXXXXXXXX4242';
-const SECRET = 'canary-value-of-a-token-without-a-mask';
-
-interface Asked {
-  readonly key?: string;
-  readonly id?: string;
-  readonly [field: string]: unknown;
-}
+import type { PreviewsWorld } from './previews-fixture.js';
+import { CARD_NUMBER, MASKED, openPreviews, previewCalls, SECRET } from './previews-fixture.js';
 
 describe('the preview of a Proxy', { skip: findProgram('openssl') ? false : 'openssl is not here' }, () => {
+  let world: PreviewsWorld;
   let destination: TestDestination;
   let app: TestApp;
   let tenant: TestTenant;
-  /** May read everything in the clear as well. */
   let key: string;
-  let proxyId: string;
   let card: string;
   let whole: string;
   let unmasked: string;
+  const { makeProxy, made, stored, ephemeral, shown, entries, messages } = previewCalls(() => world);
   before(async () => {
-    destination = await startDestination();
-    app = await startTestApp({ env: { ...destination.env, STRONGROOM_HEADER_PREFIXES: 'SVC,BT' } });
-    tenant = await app.makeTenant();
-    const reveal = { priority: 1, container: '/', transform: 'reveal', permissions: ['token:read'] } as const;
-    key = await app.makeKey(tenant.id, 'private', ['token:create', 'token:use'], [reveal]);
-    proxyId = await makeProxy();
-    card = await made({ type: 'card_number', data: CARD });
+    world = await openPreviews();
+    ({ destination, app, tenant, key, card, unmasked } = world);
     whole = await made({
       type: 'card',
-      data: { number: CARD, expiration_month: 3, expiration_year: 2031, cvc: '987' },
+      data: { number: CARD_NUMBER, expiration_month: 3, expiration_year: 2031, cvc: '987' },
     });
-    unmasked = await made({ data: SECRET });
   });
-  after(async () => {
-    assert.deepEqual(destination.seen, [], 'a preview was sent');
-    await app.close();
-    await destination.close();
-  });
-
-  async function makeProxy(more: object = {}): Promise<string> {
-    const body = { name: 'P', destination_url: `${destination.named}/base`, ...more };
-    const { status, json, text } = await app.call('POST', '/proxies', { key: tenant.key, body });
-    assert.equal(status, 201, text);
-    return json.id;
-  }
-  async function made(body: object, by = key): Promise<string> {
-    const { status, json, text } = await app.call('POST', '/tokens', { key: by, body });
-    assert.equal(status, 201, text);
-    return json.id;
-  }
-  const stored = ({ key: by = key, id = proxyId, ...body }: Asked) =>
-    app.call('POST', `/proxies/${id}/preview`, { key: by, body: { method: 'POST', ...body } });
-  const ephemeral = ({ key: by = key, ...body }: Asked) =>
-    app.call('POST', '/proxies/preview', {
-      key: by,
-      body: { method: 'POST', destination_url: destination.url, ...body },
-    });
-  /** What the answer shows of a body. */
-  const shown = async (body: unknown, by = key) => {
-    const { status, json, text } = await stored({ key: by, body });
-    assert.equal(status, 200, text);
-    return json;
-  };
-  const entries = async (query: string): Promise<{ message: string; entity_id: string; entity_type: string }[]> =>
-    (await app.call('GET', `/logs?size=100&${query}`, { key: tenant.key })).json.data;
-  const messages = async (id: string) => (await entries(`entity_id=${id}&operation=use`)).map(({ message }) => message);
+  after(() => world.close());
 
   it('200 with the mask in query, headers and body, for one who may read the value in the clear', async () => {
-    const number = await made({ type: 'card_number', data: CARD });
+    const number = await made({ type: 'card_number', data: CARD_NUMBER });
     const { status, json, text } = await stored({
       path: `/v1/charges?n={{ ${number} }}&q=a%20b&e=%7B%7B+${number}+%7D%7D`,
       headers: { Authorization: `Bearer {{ ${number} | last4 }}`, 'X-Two': ['1', '2'] },
@@ -93,7 +45,11 @@ describe('the preview of a Proxy', { skip: findProgram('openssl') ? false : 'ope
     assert.deepEqual(await messages(number), ['Token previewed in proxy']);
     const [entry] = await entries(`entity_id=${number}&operation=use`);
     assert.equal(entry?.entity_type, 'card_number');
-    assert.equal((await app.call('GET', `/tokens/${number}`, { key })).json.data, CARD, 'it can read it elsewhere');
+    assert.equal(
+      (await app.call('GET', `/tokens/${number}`, { key })).json.data,
+      CARD_NUMBER,
+      'it can read it elsewhere',
+    );
   });
 
   it('200 the same for an ephemeral request, whose address is not judged: nothing is sent', async () => {
@@ -131,7 +87,7 @@ describe('the preview of a Proxy', { skip: findProgram('openssl') ? false : 'ope
     assert.equal(body.all.fingerprint, undefined);
     assert.equal(body.test, MASKED);
     const text = JSON.stringify(body);
-    assert.ok(!text.includes(CARD) && !text.includes('987'));
+    assert.ok(!text.includes(CARD_NUMBER) && !text.includes('987'));
     const masked = await made({ data: 'another value', mask: MASKED });
     const other = await shown({ hmac: `{{ ${masked} | hmac: "sha-256", "k" | to_base16 }}` });
     assert.equal(other.body.hmac, body.hmac, 'two values with one mask look alike');
@@ -162,11 +118,11 @@ describe('the preview of a Proxy', { skip: findProgram('openssl') ? false : 'ope
   it('what is not there, another tenant’s, and not granted look alike, and stay as written', async () => {
     const neighbour = await app.makeTenant('Neighbour');
     const theirKey = await app.makeKey(neighbour.id, 'private', ['token:create', 'token:use']);
-    const theirs = await made({ type: 'card_number', data: CARD }, theirKey);
+    const theirs = await made({ type: 'card_number', data: CARD_NUMBER }, theirKey);
     const rule = { priority: 1, container: '/pii/', transform: 'reveal', permissions: ['token:use'] } as const;
     const narrow = await app.makeKey(tenant.id, 'private', [], [rule]);
     const ssn = await made({ type: 'social_security_number', data: '123-45-6789' });
-    const hidden = await made({ type: 'card_number', data: CARD });
+    const hidden = await made({ type: 'card_number', data: CARD_NUMBER });
     const ask = async (id: string) => {
       const request = {
         path: `/x?a={{ ${id} }}&b=%7b%7B+${id}+%7D%7d&c={{ ${ssn} }}`,
@@ -213,7 +169,7 @@ describe('the preview of a Proxy', { skip: findProgram('openssl') ? false : 'ope
 
   it('with proxy:update alone expressions stay as written, no token is told and nothing is used', async () => {
     const editor = await app.makeKey(tenant.id, 'management', ['proxy:update']);
-    const number = await made({ type: 'card_number', data: CARD });
+    const number = await made({ type: 'card_number', data: CARD_NUMBER });
     const request = {
       path: `/x?a={{ ${number} }}&b=%7B%7B${number}%7D%7D`,
       headers: { 'X-A': `{{ ${number} }}`, 'SVC-API-KEY': 'mine' },

@@ -3,74 +3,27 @@ import { after, before, describe, it } from 'node:test';
 import { findProgram } from '@strongroom/test-servers/find.js';
 import { newId } from '../../../kernel/ids.js';
 import type { TestApp, TestTenant } from '../../../testing/test-app.js';
-import { startTestApp } from '../../../testing/test-app.js';
 import type { TestDestination } from '../run/destination-fixture.js';
-import { startDestination } from '../run/destination-fixture.js';
-
-const CARD = '4242424242424242';
-const MASKED = 'XXXXXXXXXXXX4242';
-const SECRET = 'canary-value-of-a-token-without-a-mask';
-
-interface Asked {
-  readonly key?: string;
-  readonly id?: string;
-  readonly [field: string]: unknown;
-}
+import type { PreviewsWorld } from './previews-fixture.js';
+import { CARD_NUMBER, MASKED, openPreviews, previewCalls, SECRET } from './previews-fixture.js';
 
 describe('a request in the preview of a Proxy', {
   skip: findProgram('openssl') ? false : 'openssl is not here',
 }, () => {
+  let world: PreviewsWorld;
   let destination: TestDestination;
   let app: TestApp;
   let tenant: TestTenant;
-  /** May read everything in the clear as well. */
   let key: string;
   let proxyId: string;
   let card: string;
   let unmasked: string;
+  const { made, stored, ephemeral, shown, entries, messages } = previewCalls(() => world);
   before(async () => {
-    destination = await startDestination();
-    app = await startTestApp({ env: { ...destination.env, STRONGROOM_HEADER_PREFIXES: 'SVC,BT' } });
-    tenant = await app.makeTenant();
-    const reveal = { priority: 1, container: '/', transform: 'reveal', permissions: ['token:read'] } as const;
-    key = await app.makeKey(tenant.id, 'private', ['token:create', 'token:use'], [reveal]);
-    proxyId = await makeProxy();
-    card = await made({ type: 'card_number', data: CARD });
-    unmasked = await made({ data: SECRET });
+    world = await openPreviews();
+    ({ destination, app, tenant, key, proxyId, card, unmasked } = world);
   });
-  after(async () => {
-    assert.deepEqual(destination.seen, [], 'a preview was sent');
-    await app.close();
-    await destination.close();
-  });
-
-  async function makeProxy(more: object = {}): Promise<string> {
-    const body = { name: 'P', destination_url: `${destination.named}/base`, ...more };
-    const { status, json, text } = await app.call('POST', '/proxies', { key: tenant.key, body });
-    assert.equal(status, 201, text);
-    return json.id;
-  }
-  async function made(body: object, by = key): Promise<string> {
-    const { status, json, text } = await app.call('POST', '/tokens', { key: by, body });
-    assert.equal(status, 201, text);
-    return json.id;
-  }
-  const stored = ({ key: by = key, id = proxyId, ...body }: Asked) =>
-    app.call('POST', `/proxies/${id}/preview`, { key: by, body: { method: 'POST', ...body } });
-  const ephemeral = ({ key: by = key, ...body }: Asked) =>
-    app.call('POST', '/proxies/preview', {
-      key: by,
-      body: { method: 'POST', destination_url: destination.url, ...body },
-    });
-  /** What the answer shows of a body. */
-  const shown = async (body: unknown, by = key) => {
-    const { status, json, text } = await stored({ key: by, body });
-    assert.equal(status, 200, text);
-    return json;
-  };
-  const entries = async (query: string): Promise<{ message: string; entity_id: string; entity_type: string }[]> =>
-    (await app.call('GET', `/logs?size=100&${query}`, { key: tenant.key })).json.data;
-  const messages = async (id: string) => (await entries(`entity_id=${id}&operation=use`)).map(({ message }) => message);
+  after(() => world.close());
 
   it('leaves out the headers a call leaves out, and joins those that come twice', async () => {
     const { json } = await stored({
@@ -124,7 +77,7 @@ describe('a request in the preview of a Proxy', {
   });
 
   it('400 for what a call could not send, before a token is looked at', async () => {
-    const number = await made({ type: 'card_number', data: CARD });
+    const number = await made({ type: 'card_number', data: CARD_NUMBER });
     const body = { n: `{{ ${number} }}` };
     for (const [code, request] of [
       ['validation_failed', { method: 'TRACE' }],
@@ -214,7 +167,7 @@ describe('a request in the preview of a Proxy', {
     assert.equal((await messages(card)).length, before + 2);
     const logs = JSON.stringify(await entries('include=details'));
     for (const place of [logs, app.logLines.join('\n')]) {
-      for (const value of [CARD, SECRET, MASKED]) assert.ok(!place.includes(value), value);
+      for (const value of [CARD_NUMBER, SECRET, MASKED]) assert.ok(!place.includes(value), value);
     }
   });
 });
