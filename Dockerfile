@@ -5,6 +5,7 @@ WORKDIR /app
 COPY package.json package-lock.json .npmrc tsconfig.json tsconfig.base.json ./
 COPY test-servers/package.json test-servers/
 COPY engine/package.json engine/
+COPY portal/package.json portal/
 COPY server/package.json server/
 COPY acceptance/package.json acceptance/
 COPY bench/package.json bench/
@@ -22,6 +23,8 @@ COPY --from=build /app/package.json ./
 COPY --from=build /app/node_modules node_modules
 COPY --from=build /app/server server
 COPY --from=build /app/engine engine
+COPY --from=build /app/portal/package.json portal/
+COPY --from=build /app/portal/dist portal/dist
 RUN install -d -o node -g node -m 0700 /var/lib/strongroom \
   && ln -s /app/server/bin/strongroom /usr/local/bin/strongroom
 USER node

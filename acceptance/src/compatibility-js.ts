@@ -3,6 +3,7 @@ import { before, describe, it } from 'node:test';
 import { BasisTheory } from '@basis-theory/basis-theory-js';
 import { isWithoutDestination } from './compatibility-destination.js';
 import { isApiError, traceIdOfApiError } from './compatibility-js-checks.js';
+import { jsPeople } from './compatibility-js-people.js';
 import { jsProxies } from './compatibility-js-proxies.js';
 import { JS_PROXY_CALLS, jsProxyCalls } from './compatibility-js-proxy-calls.js';
 import { jsReactors } from './compatibility-js-reactors.js';
@@ -30,13 +31,6 @@ const NOT_SERVED = [
   'reactorFormulas.list',
   'reactorFormulas.retrieve',
   'reactorFormulas.update',
-  'tenants.createInvitation',
-  'tenants.deleteInvitation',
-  'tenants.deleteMember',
-  'tenants.listInvitations',
-  'tenants.listMembers',
-  'tenants.resendInvitation',
-  'tenants.retrieveInvitation',
   'transactions.commit',
   'transactions.create',
   'transactions.rollback',
@@ -195,6 +189,7 @@ export function js(reference: () => Reference): void {
     });
 
     jsTokens(() => server);
+    jsPeople(() => management, reference);
     jsProxies(() => management);
     jsProxyCalls(() => management, clientOf, reference);
     jsReactors(

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { before, describe, it } from 'node:test';
 import { BasisTheory, BasisTheoryClient, BasisTheoryError } from '@basis-theory/node-sdk';
 import { isError, statusOf, toArray, traceIdOf } from './compatibility-node-sdk-checks.js';
+import { nodeSdkPeople } from './compatibility-node-sdk-people.js';
 import { nodeSdkProxies } from './compatibility-node-sdk-proxies.js';
 import { nodeSdkReactors } from './compatibility-node-sdk-reactors.js';
 import { nodeSdkTokens } from './compatibility-node-sdk-tokens.js';
@@ -39,17 +40,8 @@ const NOT_SERVED = [
   'networkTokens.cryptogram',
   'networkTokens.delete',
   'networkTokens.get',
-  'roles.list',
   'tenants.connections.create',
   'tenants.connections.delete',
-  'tenants.invitations.create',
-  'tenants.invitations.delete',
-  'tenants.invitations.get',
-  'tenants.invitations.list',
-  'tenants.invitations.resend',
-  'tenants.members.delete',
-  'tenants.members.list',
-  'tenants.members.update',
   'tenants.owner.get',
   'threeds.sessions.authenticate',
   'threeds.sessions.create',
@@ -255,6 +247,7 @@ export function nodeSdk(reference: () => Reference): void {
       () => clientOf(keys.private),
       () => clientOf(keys.reader),
     );
+    nodeSdkPeople(management, reference);
     nodeSdkProxies(management);
     nodeSdkReactors(management, () => clientOf(keys.private), reference);
 

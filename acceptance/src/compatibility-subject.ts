@@ -34,6 +34,8 @@ const MANAGEMENT = [
   'proxy:create',
   'proxy:update',
   'proxy:delete',
+  ...['read', 'update', 'delete'].map((verb) => `tenant:member:${verb}`),
+  ...['create', 'read', 'update', 'delete'].map((verb) => `tenant:invitation:${verb}`),
 ];
 
 export async function openReference(): Promise<Reference> {

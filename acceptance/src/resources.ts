@@ -1,7 +1,9 @@
 /** Every resource the suite tries, a line each. */
 export { applicationKeys } from './application-keys.js';
 export { applications } from './applications.js';
+export { invitations } from './invitations.js';
 export { logs } from './logs.js';
+export { members } from './members.js';
 export { permissions } from './permissions.js';
 export { proxies } from './proxies.js';
 export { reactors } from './reactors.js';

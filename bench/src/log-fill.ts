@@ -78,3 +78,19 @@ const FILL = `
            CASE WHEN n <= $9::bigint THEN 'update' WHEN n % 2 = 0 THEN 'read' ELSE 'create' END AS operation,
            CASE WHEN n <= $9::bigint THEN 'denied' WHEN n % 2 = 0 THEN 'success' ELSE 'failure' END AS outcome
     FROM generate_series($6::bigint, $7::bigint) AS n) AS given`;
+
+/** The counters of what was written past the product, as the product would have written them. */
+export async function fillLogCounts(socketDir: string, tenantId: string): Promise<void> {
+  const client = await connectOwner(socketDir);
+  try {
+    await client.query(
+      `INSERT INTO log_counts (tenant_id, day, actor_type, actor_id, entity_type, operation, outcome, slot, count)
+       SELECT tenant_id, (created_at AT TIME ZONE 'UTC')::date, actor_type, actor_id, entity_type, operation, outcome, 0, count(*)
+       FROM logs WHERE tenant_id = $1 AND actor_id IS NOT NULL GROUP BY 1, 2, 3, 4, 5, 6, 7
+       ON CONFLICT DO NOTHING`,
+      [tenantId],
+    );
+  } finally {
+    await client.end();
+  }
+}

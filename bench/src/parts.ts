@@ -8,10 +8,12 @@ import { measureLogs } from './parts/logs.js';
 import { measureMemory } from './parts/memory.js';
 import { measureNeighbours } from './parts/neighbours.js';
 import { measureOverload } from './parts/overload.js';
+import { measurePortal } from './parts/portal.js';
 import { measureProxies } from './parts/proxies.js';
 import { measureReactors } from './parts/reactors.js';
 import { measureRedis } from './parts/redis.js';
 import { measureServer } from './parts/server.js';
+import { measureSignIn } from './parts/sign-in.js';
 import { measureStart } from './parts/start.js';
 import { measureTenants } from './parts/tenants.js';
 import { measureVault } from './parts/vault.js';
@@ -34,6 +36,8 @@ export const PARTS: Readonly<Record<string, (bench: Bench) => Promise<Findings>>
   redis: measureRedis,
   overload: measureOverload,
   neighbours: measureNeighbours,
+  'sign-in': measureSignIn,
+  portal: measurePortal,
   reactors: measureReactors,
   proxies: measureProxies,
   memory: measureMemory,

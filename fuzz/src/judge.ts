@@ -56,9 +56,9 @@ const INSIDES: readonly RegExp[] = [
 ];
 const INSIDES_OF_RUNS = INSIDES.slice(1, -1);
 const CODES_BY_STATUS: Readonly<Record<number, RegExp>> = {
-  400: /^(validation_failed|malformed_json|malformed_request|invalid_cursor|invalid_query|invalid_expression|unknown_token|too_many_tokens)$/,
-  401: /^(missing_api_key|invalid_api_key)$/,
-  403: /^(permission_denied|access_denied|wrong_application_type)$/,
+  400: /^(validation_failed|malformed_json|malformed_request|invalid_cursor|invalid_query|invalid_expression|unknown_token|too_many_tokens|ambiguous_credentials)$/,
+  401: /^(missing_api_key|invalid_api_key|invalid_portal_session)$/,
+  403: /^(permission_denied|access_denied|wrong_application_type|cross_site_refused)$/,
   404: /^not_found$/,
   405: /^method_not_allowed$/,
   408: /^request_timeout$/,

@@ -52,11 +52,12 @@ async function run(): Promise<void> {
     count: values.count === undefined ? undefined : Number(values.count),
     print,
   });
-  const { requests, seconds, warmBytes, endBytes, findings } = result;
+  const { requests, seconds, warmBytes, endBytes, laterBytes, findings } = result;
   const rate = Math.round(requests / seconds);
   print(`total: ${requests} hostile requests in ${seconds.toFixed(0)} s, ${rate} a second`);
   print(neighbourLine(result.neighbour));
   print(`memory ${megabytes(warmBytes)} MB after warm-up, ${megabytes(endBytes)} MB at the end`);
+  if (laterBytes !== undefined) print(`memory ${megabytes(laterBytes)} MB after as many cases again`);
   for (const finding of findings) print(`FOUND ${finding}`);
   if (values.report !== undefined) await writeFile(values.report, reportOf(result, new Date()));
   print(`seed ${seed}: ${findings.length} findings`);

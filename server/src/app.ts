@@ -2,18 +2,18 @@ import type { AuthenticateOptions } from './access/authenticate.js';
 import { createAuthenticate } from './access/authenticate.js';
 import type { KnownPrincipals, KnownPrincipalsOptions } from './access/known-principals.js';
 import { createKnownPrincipals } from './access/known-principals.js';
-import { createPortalCookieReader } from './access/portal-cookie-reader.js';
 import { backgroundJobs } from './background.js';
 import type { Caches } from './caches.js';
 import { createCaches } from './caches.js';
 import type { Config } from './config.js';
 import type { Core } from './core.js';
+import type { PasswordCost } from './crypto/password-hash.js';
 import { createExpressions } from './expressions/expressions.js';
 import { createRunOnce } from './http/idempotency/idempotency.js';
 import { operatorRoutes } from './http/operator-routes.js';
 import { createCursors } from './http/paging/cursor.js';
 import type { AnyRoute } from './http/routes/any-route.js';
-import { isJsonRoute } from './http/routes/any-route.js';
+import { isDocumented, isNotForPeople } from './http/routes/any-route.js';
 import { createReadiness } from './http/routes/readiness.js';
 import { createRequestAudit } from './http/routes/request-audit.js';
 import type { HttpServer, HttpServerOptions } from './http/server.js';
@@ -27,15 +27,20 @@ import type { AskToCount } from './limits/asking-counter.js';
 import type { RateCounter } from './limits/rate-counter.js';
 import type { Outbound, OutboundOptions } from './outbound/outbound.js';
 import { createOutbound } from './outbound/outbound.js';
+import { outboundRulesOf } from './people/oidc/issuers-file.js';
+import type { PeopleParts } from './people-parts.js';
+import { openPeople } from './people-parts.js';
 import { createRateCounting } from './rate-counting.js';
 import { addGauges, adviceOn, readinessObserver, requestTelemetry } from './request-telemetry.js';
 import type { KeyUses } from './resources/applications/index.js';
 import { createKeyUses, writeKeyUses } from './resources/applications/index.js';
+import { createInvitationLinks } from './resources/invitations/index.js';
 import type { ProxyFigures } from './resources/proxies/index.js';
 import { createProxyFigures, writeProxyFigures } from './resources/proxies/index.js';
 import type { ReactorFigures, ReactorQueue } from './resources/reactors/index.js';
 import { createReactorFigures, startRequests, writeReactorFigures } from './resources/reactors/index.js';
-import { createTenants, tokenSettings } from './resources/tenants/index.js';
+import type { TransferOwnership } from './resources/tenants/index.js';
+import { createOwnershipTransfer, createTenants, tenantMaker, tokenSettings } from './resources/tenants/index.js';
 import type { ResourceParts } from './resources.js';
 import { tenantApiRoutes } from './resources.js';
 import type { LateSandbox, LateSandboxOptions } from './sandbox/late-sandbox.js';
@@ -65,6 +70,8 @@ export interface AppOptions {
   readonly createSandbox?: (options: LateSandboxOptions) => LateSandbox;
   /** In place of name servers, the network and the bounds of every request, to see what would be reached. */
   readonly outboundWay?: OutboundWay;
+  /** Lower in tests, which hash many passwords. */
+  readonly passwordCost?: PasswordCost;
 }
 
 export type OutboundWay = Pick<OutboundOptions, 'resolve' | 'dial' | 'bounds'>;
@@ -84,6 +91,7 @@ interface Shared extends AppOptions {
   readonly caches: Caches;
   readonly security: SecurityLog;
   readonly largeWork: LargeWork;
+  readonly peopleParts: PeopleParts;
 }
 
 interface TenantApiParts extends Shared {
@@ -102,15 +110,17 @@ export function createApp(options: AppOptions): App {
   const { database, keyStore } = options.core;
   const caches = createCaches(options);
   const largeWork = createLargeWork({ clock, isContended: () => server.inFlight() > largeWork.requests() });
-  const shared: Shared = { ...options, caches, largeWork, security: createSecurityLog(log) };
+  const security = createSecurityLog(log);
+  const outbound = openOutbound(options, security);
+  const peopleParts = openPeople({ ...options, outbound }, security);
+  const shared: Shared = { ...options, caches, largeWork, security, peopleParts };
   const principals = createKnownPrincipals(accessParts(shared));
-  const outbound = openOutbound(shared);
   const tenantCode = createTenantCode({ ...options, outbound, principals });
   const { keyUses, ...figures } = createWrittenBehind(shared);
   const rateCounter = (): RateCounter | undefined => rateCounting.counter;
   const parts = { ...shared, ...figures, principals, tenantCode, outbound, rateCounter };
   const { vault, routes, queue } = createTenantApi(parts, () => jobs.wake('purge'));
-  tenantCode.connect(routes);
+  tenantCode.connect(routes.filter(isNotForPeople));
   const readiness = createReadiness({ ping: () => ping(database), onChange: readinessObserver(log) });
   const rateCounting = createRateCounting({
     config,
@@ -127,7 +137,7 @@ export function createApp(options: AppOptions): App {
       ...routes,
       ...operatorRoutes(
         { version: VERSION, checkReady: readiness.check, reactors: tenantCode.readiness },
-        routes.filter(isJsonRoute),
+        routes.filter(isDocumented),
       ),
     ],
   });
@@ -141,13 +151,13 @@ export function createApp(options: AppOptions): App {
     isHearing: caches.isHearing,
   });
   return {
-    http: server,
+    http: shared.peopleParts.whoseAddressIs(server),
     markReady: readiness.open,
     openSandbox: tenantCode.sandbox.open,
     async close() {
       readiness.close();
       await server.close();
-      await Promise.all([queue.close(), tenantCode.sandbox.close(), outbound.close()]);
+      await Promise.all([queue.close(), tenantCode.sandbox.close(), outbound.close(), shared.peopleParts.close()]);
       rateCounting.close();
       await Promise.all([keyUses.close(), figures.reactorFigures.close(), figures.proxyFigures.close()]);
       await jobs.close();
@@ -188,11 +198,10 @@ function createTenantApi(
   parts: TenantApiParts,
   wakePurge: () => void,
 ): { readonly vault: Vault; readonly routes: AnyRoute[]; readonly queue: ReactorQueue } {
-  const { config, clock, core, caches, security, largeWork, principals, tenantCode, reactorFigures, proxyFigures } =
-    parts;
+  const { config, clock, core, caches, security, largeWork, principals, tenantCode } = parts;
   const { database, keyStore } = core;
   const { keyring, systemKeys } = keyStore;
-  const { tokensPerRequestMax, includedMonthlyActiveTokens } = config;
+  const { tokensPerRequestMax, includedMonthlyActiveTokens, logRetentionMonths, audit } = config;
   const { forgetAccess } = caches;
   const tenants = createTenants({
     database,
@@ -217,13 +226,15 @@ function createTenantApi(
   });
   const resources: ResourceParts = {
     forgetAccess,
-    onSecurity: security.onSecurity,
+    ...security,
     onIntegrityFault: security.onRightsAltered,
-    onReactorAltered: security.onReactorAltered,
-    onProxyAltered: security.onProxyAltered,
+    ...parts.peopleParts.ofResources,
+    tenantNameOf: async (tenantId) => (await tenants.get(tenantId)).name,
+    tenantMaker: () => tenantMaker(keyStore),
+    transferOwnership: transferOf(parts),
+    invitationLinks: createInvitationLinks({ database, systemKeys, forgetAccess }),
     proxyMemory: caches.proxies,
     reactorMemory: caches.reactors,
-    proxyFigures,
     database,
     clock,
     keyring,
@@ -231,18 +242,27 @@ function createTenantApi(
     principals,
     sandbox: tenantCode.sandbox,
     ...{ outbound: parts.outbound, rateCounter: parts.rateCounter, proxyBodyBytesMax: config.proxyBodyBytesMax },
-    reactorFigures,
+    ...{ reactorFigures: parts.reactorFigures, proxyFigures: parts.proxyFigures },
     largeWork,
     queue: { nowMs: () => queue.nowMs(), wake: () => queue.wake(), end: (requestId) => queue.end(requestId) },
     headerPrefixes: config.headerPrefixes,
     tenants,
     systemKeys,
     cursors: createCursors(systemKeys.cursorMac),
-    tokensPerRequestMax,
-    includedMonthlyActiveTokens,
+    ...{ tokensPerRequestMax, includedMonthlyActiveTokens, logRetentionMonths, isAuditedInFull: audit === 'full' },
   };
   const queue = startQueue(parts, resources);
   return { vault, queue, routes: tenantApiRoutes(resources) };
+}
+
+function transferOf({ core, caches, security }: TenantApiParts): TransferOwnership {
+  return createOwnershipTransfer({
+    ...{ database: core.database, systemKeys: core.keyStore.systemKeys, ...security },
+    forgetTenant(tenantId) {
+      caches.tenants.forgetTenant(tenantId);
+      caches.forgetAccess(tenantId);
+    },
+  });
 }
 
 /** What runs calls of Reactors that were taken on. */
@@ -273,8 +293,7 @@ function createServer(
     inFlightMax: config.requestsInFlightMax,
     largeWork,
     authenticate: createAuthenticate({ ...accessParts(shared), pepper: keyStore.systemKeys.apiKeyPepper, noteUse }),
-    // Nobody can sign in yet, so there are no sessions to ask.
-    readPortalCookie: createPortalCookieReader(undefined),
+    ...shared.peopleParts.doors,
     runOnce: createRunOnce({ database, keyring: keyStore.keyring, clock }),
     auditRequest: config.audit === 'full' ? createRequestAudit(database) : undefined,
     ...requestTelemetry(shared),
@@ -299,11 +318,12 @@ function accessParts({
   };
 }
 
-/** The way out for code of tenants. */
-function openOutbound({ config, clock, metrics, security, outboundWay }: Shared): Outbound {
+/** The way out for code of tenants, and to issuers that vouch for people. */
+function openOutbound({ config, clock, metrics, outboundWay }: AppOptions, security: SecurityLog): Outbound {
   const outbound = createOutbound({
     rules: { allow: config.outboundAllow, deny: config.outboundDeny, public: config.outboundPublic },
     tenants: config.outboundTenants ?? new Map(),
+    product: outboundRulesOf(config.oidcIssuers ?? []),
     authorities: config.outboundAuthorities ?? [],
     requestsMax: config.outboundRequestsMax,
     clock,

@@ -5,6 +5,7 @@ import { HOUR_MS } from './jobs/job-record.js';
 import type { Job } from './jobs/runner.js';
 import { keptAnswerJobs } from './kept-answers/jobs.js';
 import type { Clock } from './kernel/clock.js';
+import { peopleJobs } from './people/jobs.js';
 import { SLICES, TABLES } from './resources.js';
 import type { Database } from './storage/database.js';
 import type { Vault } from './vault/index.js';
@@ -30,6 +31,7 @@ export function backgroundJobs(options: BackgroundOptions): Job[] {
     ...SLICES.flatMap(({ jobs }) => jobs?.({ database, tables: TABLES }) ?? []),
     ...vaultJobs(vault),
     ...keptAnswerJobs(database),
+    ...peopleJobs(database),
     { name: 'log-partitions', restMs: HOUR_MS, step: (nowMs) => turnMonths(options, nowMs) },
   ];
   return records.map(({ name, restMs, step }) => ({

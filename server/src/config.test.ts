@@ -104,6 +104,10 @@ const BAD: Readonly<Record<string, readonly string[]>> = {
   STRONGROOM_OUTBOUND_TENANTS_FILE: ['/nowhere/tenants.json', '/'],
   STRONGROOM_OUTBOUND_CA_FILE: ['/nowhere/ca.pem', '/dev/null'],
   STRONGROOM_OUTBOUND_REQUESTS_MAX: ['3', '100001', 'many'],
+  STRONGROOM_SMTP_URL: ['mail.example.com', 'http://h', 'smtp://h?ignoreTLS=true', 'smtp://user@h', 'smtps://h/path'],
+  STRONGROOM_OIDC_ISSUERS_FILE: ['/nowhere/issuers.json', '/dev/null'],
+  STRONGROOM_OWNER_EMAIL: ['nobody', 'Owner <owner@example.com>', 'two words@example.com', `${'x'.repeat(330)}@a.test`],
+  STRONGROOM_MAIL_FROM: ['nobody', 'Strongroom <a@example.com>', 'a@example.com, b@example.com'],
 };
 
 const GOOD: readonly (readonly [Env, keyof typeof SETTINGS, unknown])[] = [
@@ -213,6 +217,24 @@ describe('settings', () => {
   it('78 for a root key given twice, and for a migration address without the one it belongs to', () => {
     assert.match(faultOf({ STRONGROOM_ROOT_KEY: 'a', STRONGROOM_ROOT_KEY_FILE: 'b' }), /both/);
     assert.match(faultOf({ STRONGROOM_MIGRATION_DATABASE_URL: 'postgres://u@h/d' }), /needs STRONGROOM_DATABASE_URL/);
+  });
+
+  it('78 for an address of the owner without a password file, and the other way round', () => {
+    const both = { STRONGROOM_OWNER_EMAIL: 'owner@example.com', STRONGROOM_OWNER_PASSWORD_FILE: '/run/owner.password' };
+    for (const [name, value] of Object.entries(both)) {
+      const message = faultOf({ [name]: value });
+      for (const each of Object.keys(both)) assert.ok(message.includes(each), message);
+      assert.ok(!message.includes(value), message);
+    }
+    assert.equal(readConfig(both).ownerEmail, 'owner@example.com');
+  });
+
+  it('78 for an SMTP server without an address that mail comes from', () => {
+    const server = { STRONGROOM_SMTP_URL: 'smtps://u:hunter2-hunter2@mail.example.com' };
+    assert.match(faultOf(server), /needs STRONGROOM_MAIL_FROM/);
+    const config = readConfig({ ...server, STRONGROOM_MAIL_FROM: 'vault@example.com' });
+    assert.equal(config.smtpUrl?.reveal(), server.STRONGROOM_SMTP_URL);
+    assert.ok(!printed(config).includes('hunter2'));
   });
 
   it('78 for limits that are off in production; development may measure', () => {

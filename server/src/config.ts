@@ -8,7 +8,10 @@ import type { Secret } from './kernel/secret.js';
 import type { Settings, ValueOf } from './kernel/setting.js';
 import { oneOf } from './kernel/setting.js';
 import { LIMITS_SETTINGS } from './limits/settings.js';
+import { MAIL_SETTINGS } from './mail/settings.js';
 import { OUTBOUND_SETTINGS } from './outbound/settings.js';
+import { OIDC_SETTINGS } from './people/oidc/settings.js';
+import { PEOPLE_SETTINGS } from './people/settings.js';
 import { PROXY_SETTINGS } from './resources/proxies/settings.js';
 import { REPORTS_SETTINGS } from './resources/reports/settings.js';
 import { SANDBOX_SETTINGS } from './sandbox/settings.js';
@@ -37,10 +40,13 @@ export const SETTINGS = {
   ...AUDIT_SETTINGS,
   ...REPORTS_SETTINGS,
   ...ACCESS_SETTINGS,
+  ...PEOPLE_SETTINGS,
   ...VAULT_SETTINGS,
   ...SANDBOX_SETTINGS,
   ...OUTBOUND_SETTINGS,
   ...PROXY_SETTINGS,
+  ...MAIL_SETTINGS,
+  ...OIDC_SETTINGS,
   ...TELEMETRY_SETTINGS,
   ...WORKERS_SETTINGS,
 };
@@ -84,6 +90,10 @@ function contradictions(config: Config): string[] {
   for (const key of ['databaseListenUrl', 'databaseReplicaUrl'] as const) {
     if (config[key] && !config.databaseUrl)
       faults.push(`${SETTINGS[key].name} needs STRONGROOM_DATABASE_URL beside it.`);
+  }
+  if (config.smtpUrl && !config.mailFrom) faults.push('STRONGROOM_SMTP_URL needs STRONGROOM_MAIL_FROM beside it.');
+  if ((config.ownerEmail === undefined) !== (config.ownerPasswordFile === undefined)) {
+    faults.push('STRONGROOM_OWNER_EMAIL and STRONGROOM_OWNER_PASSWORD_FILE need each other. Set both, or neither.');
   }
   if (config.env === 'production' && config.rateLimits === 'off') {
     faults.push('STRONGROOM_RATE_LIMITS=off is for measuring. Set it to on in production.');

@@ -1,12 +1,15 @@
 import { CREDENTIAL_CACHE } from './access/cache.js';
-import { LOG_TABLE } from './audit/tables.js';
+import { LOG_COUNT_TABLE, LOG_TABLE } from './audit/tables.js';
 import type { AnyRoute } from './http/routes/any-route.js';
 import { KEPT_ANSWER_TABLES } from './kept-answers/tables.js';
+import { MAIL_TABLES } from './mail/tables.js';
+import { PEOPLE_TABLES } from './people/tables.js';
 import type { Slice } from './resources/slice.js';
 import * as resources from './resources/slices.js';
 import { ROTATION_TABLES } from './rotation/tables.js';
 import type { CacheRecord } from './storage/memories.js';
 import { KEY_TABLES } from './tables/of-keys.js';
+import type { PeopleTable } from './tables/people-table.js';
 import type { TableRecord } from './tables/table.js';
 import { VAULT_TABLES } from './vault/index.js';
 
@@ -30,7 +33,11 @@ export const TABLES: readonly TableRecord[] = [
   ...SLICES.flatMap((slice) => slice.tables),
   ...KEY_TABLES,
   LOG_TABLE,
+  LOG_COUNT_TABLE,
 ];
+
+/** Every table of people, and of mail to them, whose rows are sealed or carry a MAC. */
+export const TABLES_OF_PEOPLE: readonly PeopleTable[] = [...PEOPLE_TABLES, ...MAIL_TABLES];
 
 /** Everything of tenants that a process remembers. */
 export const CACHES: readonly CacheRecord<never>[] = [

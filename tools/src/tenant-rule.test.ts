@@ -9,6 +9,7 @@ import { statementsOf } from './statements.js';
 const DUE =
   'looks for tenants that have something due, and tells nothing but their ids; the work is done tenant by tenant';
 const BY_CREDENTIAL = 'a credential is looked for by its keyed hash, and tells whose it is';
+const OF_USER = 'of a user who is signed in: tells whose member it is; the MAC of each row is checked';
 const OF_OPERATOR = 'of the operator, who keeps all tenants';
 const BUILT = 'put together from parts; the isolation walk takes its condition away and must notice (`widened`)';
 
@@ -17,15 +18,21 @@ const EXCEPTIONS: Readonly<Record<string, string>> = {
   find_credential_by_hash: BY_CREDENTIAL,
   find_session_by_hash: BY_CREDENTIAL,
   find_proxy_by_key: BY_CREDENTIAL,
+  find_invitation_by_secret: BY_CREDENTIAL,
   list_tenants_with_due_answers: DUE,
   list_tenants_with_due_keys: DUE,
   list_tenants_with_due_applications: DUE,
   list_tenants_with_due_sessions: DUE,
+  list_tenants_with_due_visits: DUE,
+  list_memberships: OF_USER,
+  list_owned_tenants: OF_USER,
   oldName: DUE,
   list_tenants_with_due_requests: DUE,
+  list_tenants_with_old_log_counts: DUE,
   list_tenants_with_old_requests: DUE,
   'find_tenants_by_${column}': DUE,
   list_tenants: OF_OPERATOR,
+  count_tenants_of_users: OF_OPERATOR,
   list_deleted_tenants: OF_OPERATOR,
   list_tenants_to_purge: OF_OPERATOR,
   list_purged_tenants: OF_OPERATOR,

@@ -1,7 +1,9 @@
 import { spawn } from 'node:child_process';
-import { constants } from 'node:os';
-import { relative } from 'node:path';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { constants, tmpdir } from 'node:os';
+import { join, relative } from 'node:path';
 import { endDescendants } from '@strongroom/test-servers/descendants.js';
+import { writeBatches } from './batches.js';
 import type { Tally } from './checks.js';
 import { add, report, runProgram } from './checks.js';
 import { globFiles } from './files.js';
@@ -32,9 +34,12 @@ if (isWhole) {
 
 // The test files start servers of their own, which would outlive a runner that is told to stop. Ctrl-C at npm comes twice,
 // and the second must not cut off what the first began.
+const batchFolder = mkdtempSync(join(tmpdir(), 'strongroom-tests-'));
+const removeBatches = (): void => rmSync(batchFolder, { recursive: true, force: true });
 for (const signal of ['SIGINT', 'SIGTERM'] as const) {
   process.on(signal, () => {
     endDescendants(SHARED_STOP_MS);
+    removeBatches();
     process.exit(128 + constants.signals[signal]);
   });
 }
@@ -54,6 +59,7 @@ try {
       'fuzz/dist',
       'bench/dist',
       'engine/dist',
+      'portal/dist',
       'test-servers/dist',
     ],
     '.test.js',
@@ -61,10 +67,11 @@ try {
   const chosen = files.filter((file) =>
     isWhole ? !ATTACKS.test(file) : patterns.some((pattern) => file.includes(pattern)),
   );
-  const ran = await runNodeTests(chosen, CONCURRENCY);
+  const ran = await runNodeTests(await writeBatches(batchFolder, chosen), CONCURRENCY);
   add(total, ran);
   if (isWhole) reportSlowest(ran);
 } finally {
+  removeBatches();
   shared.stdin.end();
   await new Promise((resolve) => shared.once('exit', resolve));
 }

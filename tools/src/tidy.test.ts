@@ -19,9 +19,11 @@ const RANK: Readonly<Record<string, number>> = {
   jobs: 3,
   expressions: 3,
   sandbox: 3,
+  mail: 3.1,
   'kept-answers': 3.2,
   vault: 3.5,
   outbound: 3.5,
+  people: 3.7,
   http: 4,
   workers: 4,
   resources: 5,
@@ -37,6 +39,7 @@ const RANK: Readonly<Record<string, number>> = {
   caches: 7.5,
   'security-log': 7.5,
   'tenant-code': 7.5,
+  'people-parts': 7.6,
   'first-start': 8,
   app: 8,
   commands: 9,
@@ -47,12 +50,24 @@ const LIST_OF_SLICES = 'resources.ts';
 
 /** Slices that may use another slice, through its index. */
 const SLICE_PAIRS: readonly string[] = [
+  'activity -> logs',
+  'activity -> portal',
+  'activity -> reports',
+  'application-pages -> applications',
+  'application-pages -> portal',
   'application-templates -> applications',
   'definitions -> applications',
+  'invitations -> members',
+  'log-streams -> logs',
+  'log-streams -> portal',
+  'portal -> invitations',
+  'portal -> members',
+  'portal -> tenants',
   'proxies -> reactors',
   'reactors -> tokens',
   'sessions -> applications',
-  'tenants -> users',
+  'tenants -> members',
+  'token-pages -> portal',
 ];
 
 /** What several slices share, which is no slice: those may use any of its files. */

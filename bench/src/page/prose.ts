@@ -136,6 +136,22 @@ creates a second under an id that is taken. On a machine with two cores the work
 its share of them.`,
   },
   {
+    name: 'sign-in',
+    title: 'Signing in',
+    text: `Wrong sign-ins with the real cost of a password, each from a new address. First one at a time, for accounts that do not exist
+and for some of 10,000 that do, in turn: their times must not tell which is which. Then a flood of them, while a neighbour creates
+and reads tokens; alone is the baseline. Two passwords are hashed at a time and take up to 128 MiB each; a sign-in waits 10 s at
+most, then it is told 503.`,
+  },
+  {
+    name: 'portal',
+    title: 'The Portal',
+    text: `A real Chromium on this machine, signed in as the owner of a tenant with a million log entries. Pages are opened by their
+address in a browser that has their files and none of their answers; the time ends when their first content can be seen. Then the
+log is followed while 50 entries a second are written: what the page holds after a minute, collected garbage aside, beside what it
+held when its list was full.`,
+  },
+  {
     name: 'reactors',
     title: 'Reactors',
     text: `Calls of a Reactor with 1 KB of arguments and one token, on one connection. The baseline of a warm call is the product

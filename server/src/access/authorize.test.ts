@@ -12,7 +12,8 @@ const KINDS: readonly Kind[] = [...KEYS, 'user'];
 /** Everybody holds token:read, so that only the kind of credential makes a difference. */
 function principal(kind: Kind): Principal {
   const common = { tenantId: 't', permissions: new Set(['token:read'] as const), grants: [] } as const;
-  if (kind === 'user') return { ...common, kind: 'user', actor: { type: 'user', id: 'u' } };
+  if (kind === 'user')
+    return { ...common, kind: 'user', role: 'ADMIN', sessionId: 's', isFresh: true, actor: { type: 'user', id: 'u' } };
   const application = { ...common, applicationId: 'a' };
   if (kind === 'pending session' || kind === 'authorized session') {
     const isAuthorized = kind === 'authorized session';

@@ -4,7 +4,13 @@ import { isPermission } from './permissions.js';
 import type { Admits, Principal, PrincipalKind } from './principal.js';
 
 /** What a route asks for: permissions, a kind of key, any valid key, or nothing at all. There is no default. */
-export type Requirement = Permission | keyof typeof EITHER_OF | 'any key' | keyof typeof KEY_OF | 'public';
+export type Requirement =
+  | Permission
+  | keyof typeof EITHER_OF
+  | keyof typeof ALL_OF
+  | 'any key'
+  | keyof typeof KEY_OF
+  | 'public';
 
 /** What a route can ask for, by whom it admits: a permission of one who stays unknown, and a door without any, do not compile. */
 export type RequirementOf<A extends Admits> = A extends 'anyone' ? 'public' : Exclude<Requirement, 'public'>;
@@ -20,10 +26,17 @@ const EITHER_OF = {
   'token:use or proxy:update': ['token:use', 'proxy:update'],
 } as const satisfies Readonly<Record<string, readonly Permission[]>>;
 
+/** Where several permissions are needed together. */
+const ALL_OF = {
+  'tenant:invitation:create and tenant:invitation:update': ['tenant:invitation:create', 'tenant:invitation:update'],
+} as const satisfies Readonly<Record<string, readonly Permission[]>>;
+
 /** What a route says about who may enter. */
 export interface Door {
   readonly permission: Requirement;
   readonly admits: Admits;
+  /** A user has to have proved who it is not long ago. */
+  readonly stepUp?: true;
 }
 
 const HOLDER: Readonly<Record<PrincipalKind, string>> = {
@@ -33,22 +46,41 @@ const HOLDER: Readonly<Record<PrincipalKind, string>> = {
 };
 
 /** Throws a 403 unless the principal is of a kind that the route admits and holds what it asks for. */
-export function authorize(principal: Principal, { permission, admits }: Door): void {
+export function authorize(principal: Principal, { permission, admits, stepUp }: Door): void {
   if (admits === 'anyone') return;
   const isAdmitted = admits.includes(principal.kind);
   if (permission === 'any key' || permission === 'public') requireKind(isAdmitted);
   else if (isAboutKeys(permission)) requireApplication(principal, isAdmitted, KEY_OF[permission]);
   else requirePermission(principal, isAdmitted, permission);
+  if (stepUp && principal.kind === 'user' && !principal.isFresh) throw stepUpRequired();
 }
 
-/** The permissions of which one is enough; none where a route asks for something else. */
+export function stepUpRequired(): AppError {
+  return new AppError(
+    'step_up_required',
+    'This takes a fresh sign-in. Sign in again, then repeat the request within 10 minutes.',
+  );
+}
+
+/** The permissions a route names, whether one of them is enough or all are needed; none where it asks for something else. */
 export function permissionsIn(requirement: Requirement): readonly Permission[] {
   if (isEither(requirement)) return EITHER_OF[requirement];
+  if (isAll(requirement)) return ALL_OF[requirement];
   return isPermission(requirement) ? [requirement] : [];
 }
 
 function isEither(requirement: Requirement): requirement is keyof typeof EITHER_OF {
   return Object.hasOwn(EITHER_OF, requirement);
+}
+
+function isAll(requirement: Requirement): requirement is keyof typeof ALL_OF {
+  return Object.hasOwn(ALL_OF, requirement);
+}
+
+function isHeld({ permissions }: Principal, requirement: Requirement): boolean {
+  const wanted = permissionsIn(requirement);
+  if (isAll(requirement)) return wanted.every((permission) => permissions.has(permission));
+  return wanted.some((permission) => permissions.has(permission));
 }
 
 function isAboutKeys(requirement: Requirement): requirement is keyof typeof KEY_OF {
@@ -61,7 +93,7 @@ function requireKind(isAdmitted: boolean): void {
 }
 
 function requirePermission(principal: Principal, isAdmitted: boolean, requirement: Requirement): void {
-  if (isAdmitted && permissionsIn(requirement).some((permission) => principal.permissions.has(permission))) return;
+  if (isAdmitted && isHeld(principal, requirement)) return;
   throw new AppError(
     'permission_denied',
     `This request needs the permission ${requirement}, which the ${HOLDER[principal.kind]} does not hold.`,

@@ -9,6 +9,9 @@ export interface RuleTarget {
   readonly containers: readonly string[];
 }
 
+/** As much of a principal as decides about tokens. */
+type Granted = Pick<Principal, 'grants'>;
+
 /** Held at all, plainly or by a rule. Which tokens that covers is for `decide` to say. */
 export function holds(principal: Principal, permission: Permission): boolean {
   return principal.permissions.has(permission);
@@ -18,7 +21,7 @@ export function holds(principal: Principal, permission: Permission): boolean {
  * Reading, searching, using, deleting: may the principal do it with this token, and how much of its data does it see?
  * One covered container is enough. Undefined means no.
  */
-export function decide(principal: Principal, permission: Permission, token: RuleTarget): Transform | undefined {
+export function decide(principal: Granted, permission: Permission, token: RuleTarget): Transform | undefined {
   return together(principal.grants.map((grants) => granted(grants, permission, token)));
 }
 
@@ -26,7 +29,7 @@ export function decide(principal: Principal, permission: Permission, token: Rule
  * Creating, updating: every container must be granted, those it leaves and those it enters, or a token could be carried
  * out of reach of the rules that guard it. A token without a container is nowhere, so nothing grants it.
  */
-export function decideAll(principal: Principal, permission: Permission, token: RuleTarget): Transform | undefined {
+export function decideAll(principal: Granted, permission: Permission, token: RuleTarget): Transform | undefined {
   return together(
     principal.grants.flatMap((grants) =>
       token.containers.map((container) => granted(grants, permission, { id: token.id, containers: [container] })),
@@ -36,10 +39,15 @@ export function decideAll(principal: Principal, permission: Permission, token: R
 
 /** The first rule that covers the token and lists the permission decides; plain permissions come last. */
 function granted(grants: Grants, permission: Permission, token: RuleTarget): Transform | undefined {
-  const rule = grants.rules.find((candidate) => candidate.permissions.includes(permission) && covers(candidate, token));
+  const rule = decidingRule(grants, permission, token);
   if (rule) return rule.transform;
   if (!grants.permissions.has(permission)) return undefined;
   return permission === 'token:use' ? 'reveal' : 'mask';
+}
+
+/** Undefined where no rule decides: the plain permission does, or nothing grants it. */
+export function decidingRule({ rules }: Grants, permission: Permission, token: RuleTarget): Rule | undefined {
+  return rules.find((candidate) => candidate.permissions.includes(permission) && covers(candidate, token));
 }
 
 function covers({ container, conditions }: Rule, token: RuleTarget): boolean {

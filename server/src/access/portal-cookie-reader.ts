@@ -12,11 +12,17 @@ export interface UserSessions {
    * unknown, ended or over. Must throw 404 for a tenant the user is no member of, and 400 `tenant_required` where none is
    * named. Must keep the secret neither in memory nor in a log.
    */
-  find(secret: Secret<string>, tenantId: string | undefined): Promise<User | undefined>;
+  find(secret: Secret<string>, tenantId: string | undefined, from: RequestOrigin): Promise<User | undefined>;
+}
+
+/** Where a request comes from, for the entry of a user's first act. */
+export interface RequestOrigin {
+  readonly sourceAddress: string;
+  readonly traceId: string;
 }
 
 /** What of a request says which user it is. */
-export interface PortalCredential {
+export interface PortalCredential extends RequestOrigin {
   /** The value of the cookie. */
   readonly secret: Secret<string>;
   /** The tenant named in the header, as sent. */
@@ -29,7 +35,7 @@ export type PortalCookieReader = (credential: PortalCredential | undefined) => P
 /** Without sessions to ask nobody is signed in. */
 export function createPortalCookieReader(sessions: UserSessions | undefined): PortalCookieReader {
   return async (credential) => {
-    const user = credential && (await sessions?.find(credential.secret, credential.tenantId));
+    const user = credential && (await sessions?.find(credential.secret, credential.tenantId, credential));
     if (user === undefined) throw notSignedIn();
     return user;
   };
@@ -40,11 +46,16 @@ export function createPortalCookieReader(sessions: UserSessions | undefined): Po
  * as none, because readers differ in which one they take.
  */
 export function portalCookieIn(header: string | undefined): Secret<string> | undefined {
-  if (header === undefined || !header.includes(PORTAL_COOKIE)) return undefined;
+  return cookieIn(header, PORTAL_COOKIE);
+}
+
+/** The same for another cookie of the Portal. */
+export function cookieIn(header: string | undefined, name: string): Secret<string> | undefined {
+  if (header === undefined || !header.includes(name)) return undefined;
   const values: string[] = [];
   for (const pair of header.split(';')) {
     const equals = pair.indexOf('=');
-    if (equals !== -1 && pair.slice(0, equals).trim() === PORTAL_COOKIE) values.push(pair.slice(equals + 1).trim());
+    if (equals !== -1 && pair.slice(0, equals).trim() === name) values.push(pair.slice(equals + 1).trim());
   }
   const [value = '', ...others] = values;
   return value === '' || others.length > 0 ? undefined : new Secret(value);

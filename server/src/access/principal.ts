@@ -1,4 +1,5 @@
 import type { ApplicationType, Permission } from './permissions.js';
+import type { MemberRole } from './roles.js';
 import type { Grants } from './rules.js';
 
 /** Who a request acts as. The tenant comes from here and from nowhere else. */
@@ -46,6 +47,15 @@ export interface Session extends Acting<'session'> {
 /** A person, by the cookie of a Portal session: management permissions of a role, and never token data. */
 export interface User extends Acting<'user'> {
   readonly grants: readonly [];
+  readonly role: MemberRole;
+  readonly sessionId: string;
+  /** Proved not long ago who it is. */
+  readonly isFresh: boolean;
+}
+
+/** Secrets that are kept for Applications, such as settings of code, are not for every member, and not for a stolen cookie. */
+export function maySeeSecrets(principal: Principal): boolean {
+  return principal.kind !== 'user' || (principal.role !== 'READ_ONLY' && principal.isFresh);
 }
 
 /** The Application behind the credential, if there is one. */

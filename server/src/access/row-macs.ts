@@ -86,6 +86,43 @@ function sessionIdentity({ hash, nonceHash, tenantId, id, createdBy, authorizedB
   return [hash, nonceHash, tenantId, id, createdBy, authorizedBy ?? ''];
 }
 
+/** What makes a user a member of a tenant, and in which role. */
+export interface MemberRow {
+  readonly tenantId: string;
+  readonly id: string;
+  readonly userId: string;
+  readonly role: string;
+}
+
+export function memberMac(rowMacKey: KeyObject, { tenantId, id, userId, role }: MemberRow): Buffer {
+  return macOf(rowMacKey, ['member-1', tenantId, id, userId, role]);
+}
+
+export function isMemberMacValid(rowMacKey: KeyObject, row: MemberRow, mac: Buffer): boolean {
+  return macEquals(memberMac(rowMacKey, row), mac);
+}
+
+/** Who becomes a member by which secret, and in which role. */
+export interface InvitationRow {
+  readonly tenantId: string;
+  readonly id: string;
+  /** As it is written, because mail goes there. */
+  readonly email: string;
+  readonly emailKey: string;
+  readonly role: string;
+  readonly secretHash: Buffer;
+  readonly expiresAt: Date;
+}
+
+export function invitationMac(rowMacKey: KeyObject, row: InvitationRow): Buffer {
+  const { tenantId, id, email, emailKey, role, secretHash, expiresAt } = row;
+  return macOf(rowMacKey, ['invitation-2', tenantId, id, email, emailKey, role, secretHash, instantOf(expiresAt)]);
+}
+
+export function isInvitationMacValid(rowMacKey: KeyObject, row: InvitationRow, mac: Buffer): boolean {
+  return macEquals(invitationMac(rowMacKey, row), mac);
+}
+
 function instantOf(date: Date | null): string {
   return date === null ? '' : String(date.getTime());
 }

@@ -5,6 +5,7 @@ import { bulkWrite } from '../storage/bulk.js';
 import type { TenantTx } from '../storage/scope.js';
 import type { Value } from '../storage/statement.js';
 import { statement } from '../storage/statement.js';
+import { ADD_LOG_COUNTS, countsOf } from './count-queries.js';
 import type { AuditContext, Entry } from './entry.js';
 import { KIND_NUMBER } from './kind.js';
 
@@ -71,7 +72,10 @@ export async function recordAll(tx: TenantTx, auditContext: AuditContext, entrie
   const rows = entries.map((entry) => ({ tenantId: tx.tenantId, auditContext, entry }));
   try {
     // Entries that are written together are about one act: either code ran, or none did.
-    await tx.gather(entries.every(hasVersion) ? INSERT_VERSIONED_LOGS : INSERT_LOGS, rows);
+    await Promise.all([
+      tx.gather(entries.every(hasVersion) ? INSERT_VERSIONED_LOGS : INSERT_LOGS, rows),
+      tx.gather(ADD_LOG_COUNTS, countsOf(tx, auditContext, entries)),
+    ]);
   } catch (error) {
     throw error instanceof AppError ? error : storageUnavailable(error);
   }

@@ -92,16 +92,18 @@ describe('a retention period of the log', () => {
 
   it('a process whose clock is months ahead drops no month that is within the period by the clock of the database', async () => {
     await start();
-    const { rows } = await app.db.owner.query<{ first: string; ahead_ms: number }>(
+    const { rows } = await app.db.owner.query<{ first: string; now: string; ahead_ms: number }>(
       `SELECT to_char(now() AT TIME ZONE 'UTC' - interval '12 months', 'YYYY-MM') AS first,
+              to_char(now() AT TIME ZONE 'UTC', 'YYYY_MM') AS now,
               extract(epoch FROM now() + interval '11 months')::float8 * 1000 AS ahead_ms`,
     );
-    const [{ first, ahead_ms: aheadMs } = { first: '', ahead_ms: 0 }] = rows;
+    const [{ first, now, ahead_ms: aheadMs } = { first: '', now: '', ahead_ms: 0 }] = rows;
     await fillMonths(app, tenant.id, first, 12);
     clock.jumpTo(aheadMs);
     while ((await drop(12)) !== undefined);
     assert.equal((await monthsOf(app))[0], `logs_${first.replace('-', '_')}`);
-    assert.equal((await monthsOf(app)).length, 12);
+    // The process makes months ahead of its own clock, whenever its turn comes; those are not what is kept here.
+    assert.equal((await monthsOf(app)).filter((name) => name < `logs_${now}`).length, 12);
   });
 
   it('200 and an empty page for a cursor into a month that was dropped, and the filters go on', async () => {

@@ -109,7 +109,9 @@ suite('commands on a server by address', { skip: unless(findPostgres(), 'Postgre
     const superuser = await server.connect();
     try {
       await superuser.query('CREATE ROLE strongroom_stranger LOGIN; ALTER ROLE strongroom_owner NOCREATEROLE');
-      await superuser.query('REVOKE strongroom_app, strongroom_system, strongroom_purge FROM strongroom_owner');
+      await superuser.query(
+        'REVOKE strongroom_app, strongroom_system, strongroom_purge, strongroom_people FROM strongroom_owner',
+      );
       const ended = await run(['migrate'], {
         ...asOwner(),
         STRONGROOM_DATABASE_URL: server.url('service').replace('strongroom:', 'strongroom_stranger:'),

@@ -4,9 +4,9 @@ import { codePointLength, hasForbiddenCharacters, isBlank } from '../kernel/text
 const NAME_LENGTH_MAX = 200;
 
 /** A name as the API would take it. */
-export function checkedName(name: string): string {
+export function checkedName(name: string, flag = 'name'): string {
   if (isBlank(name) || hasForbiddenCharacters(name) || codePointLength(name) > NAME_LENGTH_MAX) {
-    throw validationFailed({ name: [`must be 1 to ${NAME_LENGTH_MAX} characters and not blank`] });
+    throw validationFailed({ [flag]: [`must be 1 to ${NAME_LENGTH_MAX} characters and not blank`] });
   }
   return name;
 }

@@ -47,6 +47,16 @@ export function commandCases({
     },
     'tenant create': { kind: 'refuses', words: ['--name', 'Anybody'], wrong: ['--name', ' '] },
     'tenant list': { kind: 'refuses' },
+    'tenant transfer': {
+      kind: 'refuses',
+      words: ['--tenant', TENANT, '--to', 'anybody@example.com'],
+      wrong: ['--tenant', 'nobody', '--to', 'nobody'],
+    },
+    'user create': { kind: 'refuses', words: ['--email', 'anybody@example.com'], wrong: ['--email', 'nobody'] },
+    'user list': { kind: 'refuses' },
+    'user reset-password': { kind: 'refuses', words: ['--user', 'anybody@example.com'], wrong: ['--user', 'nobody'] },
+    'user disable': { kind: 'refuses', words: ['--user', 'anybody@example.com'], wrong: ['--user', 'nobody'] },
+    'user enable': { kind: 'refuses', words: ['--user', 'anybody@example.com'], wrong: ['--user', 'nobody'] },
     'application create': {
       kind: 'refuses',
       words: [...application, 'management'],

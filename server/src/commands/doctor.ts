@@ -16,6 +16,7 @@ import { examineOwner } from '../storage/owner-rights.js';
 import { refuseOldSchema } from '../storage/readiness.js';
 import { examineServer, hearsNotices } from '../storage/server-facts.js';
 import type { Command, Output } from './command.js';
+import { describeMailsWaiting, describePeople } from './doctor-people.js';
 import { sayWaiting } from './with-core.js';
 
 const DEAF =
@@ -24,7 +25,7 @@ const DEAF =
 
 export const doctor: Command = {
   name: 'doctor',
-  summary: 'Check settings, database and root key, say what is wrong, change nothing',
+  summary: 'Check settings, mail, issuers, database and root key, say what is wrong, change nothing',
   flags: {},
   run: async (_flags, output) => {
     let config: Config | undefined;
@@ -35,6 +36,7 @@ export const doctor: Command = {
     });
     if (config === undefined) return settings;
     output.print(await describeReactors(config));
+    for (const line of await describePeople(config)) output.print(line);
     if (config.databaseUrl === undefined && !(await holdsCluster(config.dataDir))) {
       output.print(`ok       database: none in ${config.dataDir} yet, the first start makes it`);
       return EXIT.ok;
@@ -53,6 +55,7 @@ async function examine(output: Output, config: Config, target: ConnectionTarget,
     return 'it answers, the schema fits, the login cannot look past row-level security';
   });
   if (schema !== EXIT.ok) return schema;
+  output.print(await describeMailsWaiting(config, database));
   if (isByAddress) {
     const isHeard = await hearsNotices(listenTarget(config, target), database);
     output.print(isHeard ? 'ok       notices: changes of other processes are heard' : DEAF);

@@ -1,12 +1,13 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
+import { makeUser } from '../resources/members/member-fixture.js';
 import type { CommandSettings } from '../testing/command-runner.js';
 import { runCommand, urlOf } from '../testing/command-runner.js';
 import type { TestApp, TestTenant } from '../testing/test-app.js';
 import { rootKeyOf, startTestApp } from '../testing/test-app.js';
 
 /** Keys of the installation; of a tenant three keys, and an Application with its key. */
-const [OF_INSTALLATION, OF_TENANT] = [5, 5];
+const [OF_INSTALLATION, OF_TENANT] = [5, 6];
 
 describe('strongroom keys verify', () => {
   let app: TestApp;
@@ -67,6 +68,18 @@ describe('strongroom keys verify', () => {
     const { code, stdout, stderr } = await verify();
     assert.deepEqual([code, stdout], [1, `fault  ${other.id}  applications  ${changed.rows[0].id}`]);
     assert.match(stderr, /Rows that do not open: 1\.$/);
+  });
+
+  it('1 with an altered row of a user, by its id and without its address; with --tenant nobody looks there', async () => {
+    const { owner } = app.db;
+    const id = await makeUser(app, 'ada@example.com');
+    await owner.query(`UPDATE users SET email = 'thief@example.com' WHERE id = $1`, [id]);
+    const { code, stdout, stderr } = await verify();
+    assert.equal(code, 1);
+    assert.ok(stdout.split('\n').includes(`fault  -  users  ${id}`), stdout);
+    assert.doesNotMatch(stdout + stderr, /@/);
+    assert.doesNotMatch((await verify('--tenant', tenant.id)).stdout, /users/);
+    await owner.query('DELETE FROM users WHERE id = $1', [id]);
   });
 
   it('0 where a row is missing, which it cannot tell: docs/keys.md says so', async () => {

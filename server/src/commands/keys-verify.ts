@@ -5,7 +5,7 @@ import { sealCheck } from '../crypto/backup-seal.js';
 import { systemClock } from '../kernel/clock.js';
 import { validationFailed } from '../kernel/errors.js';
 import { EXIT } from '../kernel/exit.js';
-import { TABLES } from '../resources.js';
+import { TABLES, TABLES_OF_PEOPLE } from '../resources.js';
 import { verifyKeys } from '../rotation/verify.js';
 import { rowsIn } from '../storage/backup/manifest.js';
 import { checkBackup } from '../storage/backup/restore.js';
@@ -40,11 +40,14 @@ export const keysVerify: Command = {
     }
     return withCore('keys verify', async (core) => {
       const progress = createProgress(output, systemClock);
-      const tenantIds = await chosenTenants(core, flags.text('tenant'), wait);
+      const chosen = flags.text('tenant');
+      const tenantIds = await chosenTenants(core, chosen, wait);
       const { tenants, rows, faults } = await verifyKeys(
         {
           ...core,
           tables: TABLES,
+          // Nobody of them belongs to one Tenant.
+          peopleTables: chosen === undefined ? TABLES_OF_PEOPLE : [],
           wait,
           onFault: ({ tenantId = '-', table, id }) => output.print(`fault  ${tenantId}  ${table}  ${printable(id)}`),
           onProgress: (done) => progress.show('Opening rows', done, 0),

@@ -1,8 +1,8 @@
 import { validationFailed } from '../kernel/errors.js';
 import { EXIT } from '../kernel/exit.js';
 import { eraseLogsEarly } from '../resources/tenants/index.js';
-import { createProcessLog } from '../telemetry/process-log.js';
 import type { Command } from './command.js';
+import { operatorLog } from './operator-log.js';
 import { knownFate } from './tenant-fate.js';
 import { withCore } from './with-core.js';
 
@@ -18,8 +18,7 @@ export const logsPurge: Command = {
       if (deleted_at === null) {
         throw validationFailed({ tenant: ['is a Tenant that lives: its log is not erased by hand'] });
       }
-      // A line of the security log, on standard error because this is no service: collect it with the service's own.
-      const log = createProcessLog({ level: 'info', destination: { write: (line) => output.say(line.trimEnd()) } });
+      const log = operatorLog(output);
       log.security.warn({ event: 'logs_purge_asked', tenantId }, 'the log of a deleted tenant is being erased');
       let entries = 0;
       for (;;) {

@@ -1,10 +1,6 @@
-import { constants } from 'node:fs';
-import { open } from 'node:fs/promises';
+import { readSmallSecretFile, SecretFileError } from '../crypto/small-secret-file.js';
 import { validationFailed } from '../kernel/errors.js';
-import { Secret } from '../kernel/secret.js';
-
-const FILE_BYTES_MAX = 4_096;
-const ANY_ACCESS_OF_OTHERS = 0o077;
+import type { Secret } from '../kernel/secret.js';
 
 /** A secret from a file: never an argument, which every process on the machine can read. */
 export async function readSecretFile(
@@ -12,26 +8,12 @@ export async function readSecretFile(
   path: string,
   warn: (text: string) => void,
 ): Promise<Secret<string>> {
-  let text: string;
   try {
-    // Not blocking, because a pipe that nobody writes to would hold up the command for ever.
-    const handle = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
-    try {
-      const stats = await handle.stat();
-      if (!stats.isFile() || stats.size > FILE_BYTES_MAX) {
-        throw validationFailed({ [flag]: [`must be an ordinary file of at most ${FILE_BYTES_MAX} bytes`] });
-      }
-      if ((stats.mode & ANY_ACCESS_OF_OTHERS) !== 0) {
-        warn(`warning: ${path} can be read by others than its owner; chmod 600 it.`);
-      }
-      text = await handle.readFile('utf8');
-    } finally {
-      await handle.close();
-    }
+    const { text, isOpenToOthers } = await readSmallSecretFile(path);
+    if (isOpenToOthers) warn(`warning: ${path} can be read by others than its owner; chmod 600 it.`);
+    return text;
   } catch (error) {
-    if (!(error instanceof Error) || !('syscall' in error)) throw error;
-    const code = 'code' in error ? String(error.code) : 'unknown fault';
-    throw validationFailed({ [flag]: [`cannot be read (${code})`] });
+    if (!(error instanceof SecretFileError)) throw error;
+    throw validationFailed({ [flag]: [error.message] });
   }
-  return new Secret(text.replace(/\r?\n$/, ''));
 }

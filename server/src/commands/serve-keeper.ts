@@ -1,16 +1,17 @@
 import type { Config } from '../config.js';
-import { makeFirstTenant } from '../first-start.js';
+import { beginInstallation } from '../first-start.js';
 import { systemClock } from '../kernel/clock.js';
 import { ExitError } from '../kernel/exit.js';
 import { createOwnCounter } from '../rate-counting.js';
 import { addProcessGauges } from '../request-telemetry.js';
 import { createMetrics } from '../telemetry/metrics.js';
+import type { MetricsListener } from '../telemetry/metrics-listener.js';
 import type { ProcessLog } from '../telemetry/process-log.js';
 import { Keeper } from '../workers/keeper.js';
 import type { Failure } from '../workers/messages.js';
 import type { Output } from './command.js';
 import type { Ending } from './ending.js';
-import { greeting } from './greeting.js';
+import { greetingOf } from './greeting.js';
 import { baseAddress, openMetrics, sayReady } from './listening.js';
 import { openServing } from './open-serving.js';
 
@@ -45,7 +46,9 @@ export async function startKeeper(
       ending.endWith(failure.exitCode);
     },
   });
+  let scrapes: MetricsListener | undefined;
   const stop = async (): Promise<boolean> => {
+    await scrapes?.close();
     const isClean = await keeper.stop();
     await core.close();
     return isClean;
@@ -59,16 +62,13 @@ export async function startKeeper(
     addProcessGauges(own);
     const help = 'Workers that serve.';
     own.addGauge({ name: 'strongroom_workers', help, type: 'gauge', read: () => keeper.serving() });
-    const scrapes = await openMetrics(config, { render: () => keeper.scrape(own.render) });
+    scrapes = await openMetrics(config, { render: () => keeper.scrape(own.render) });
     // Only now that nothing else can fail: a key is shown once, and must not be lost to a port that was taken.
-    const first = await makeFirstTenant(core, clock, config.bootstrapApiKey);
-    if (first) output.print(greeting(first, address));
+    const greeting = greetingOf(await beginInstallation({ core, clock, log, config, port }), address);
+    if (greeting !== undefined) output.print(greeting);
     keeper.open();
     sayReady(log, { address, rootKeyId: core.keyStore.rootKeyId, workers: config.workers });
-    return async () => {
-      await scrapes?.close();
-      return stop();
-    };
+    return stop;
   } catch (error) {
     await stop();
     throw error;

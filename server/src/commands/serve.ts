@@ -2,16 +2,17 @@ import cluster from 'node:cluster';
 import { createApp } from '../app.js';
 import type { Config } from '../config.js';
 import { readConfig, unknownSettings } from '../config.js';
-import { makeFirstTenant } from '../first-start.js';
+import { beginInstallation } from '../first-start.js';
 import { systemClock } from '../kernel/clock.js';
 import { EXIT } from '../kernel/exit.js';
 import { createMetrics } from '../telemetry/metrics.js';
+import type { MetricsListener } from '../telemetry/metrics-listener.js';
 import type { ProcessLog } from '../telemetry/process-log.js';
 import { createProcessLog } from '../telemetry/process-log.js';
 import type { Command, Output } from './command.js';
 import type { Ending } from './ending.js';
 import { expectEnd } from './ending.js';
-import { greeting } from './greeting.js';
+import { greetingOf } from './greeting.js';
 import { baseAddress, listen, openMetrics, sayReady } from './listening.js';
 import { openServing } from './open-serving.js';
 import { startKeeper } from './serve-keeper.js';
@@ -47,25 +48,24 @@ async function start(config: Config, log: ProcessLog, output: Output, ending: En
   const core = await openServing(config, log, ending);
   const metrics = createMetrics();
   const app = createApp({ config, core, clock, log, metrics });
-  const stop = async (): Promise<void> => {
+  let scrapes: MetricsListener | undefined;
+  const stop = async (): Promise<true> => {
+    await scrapes?.close();
     await app.close();
     await core.close();
+    return true;
   };
   try {
     const port = await listen(() => app.http.listen(config.host, config.port), config, 'port');
     const address = baseAddress(config.host, port);
-    const scrapes = await openMetrics(config, metrics);
+    scrapes = await openMetrics(config, metrics);
     // Only now that nothing else can fail: a key is shown once, and must not be lost to a port that was taken.
-    const first = await makeFirstTenant(core, clock, config.bootstrapApiKey);
-    if (first) output.print(greeting(first, address));
+    const greeting = greetingOf(await beginInstallation({ core, clock, log, config, port }), address);
+    if (greeting !== undefined) output.print(greeting);
     app.markReady();
     sayReady(log, { address, rootKeyId: core.keyStore.rootKeyId });
     void app.openSandbox();
-    return async () => {
-      await scrapes?.close();
-      await stop();
-      return true;
-    };
+    return stop;
   } catch (error) {
     await stop();
     throw error;

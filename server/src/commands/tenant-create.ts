@@ -2,8 +2,8 @@ import { operatorContext } from '../audit/entry.js';
 import { systemClock } from '../kernel/clock.js';
 import { validationFailed } from '../kernel/errors.js';
 import { isUuid, newId } from '../kernel/ids.js';
-import { createTenant } from '../resources/tenants/index.js';
-import { isUser } from '../resources/users/index.js';
+import { isUser } from '../people/users/queries.js';
+import { createTenant, tenantMaker } from '../resources/tenants/index.js';
 import { checkedName } from './checked-name.js';
 import type { Command } from './command.js';
 import { withCore } from './with-core.js';
@@ -25,8 +25,8 @@ export const tenantCreate: Command = {
       const tenantId = newId();
       const auditContext = operatorContext(systemClock.nowMs());
       const tenant = { name, ownerId: owner ?? newId(), isNewOwner: owner === undefined };
-      const keyMaker = await keyStore.keyMaker();
-      await database.write(tenantId, (tx) => createTenant(tx, keyMaker, auditContext, tenant));
+      const maker = await tenantMaker(keyStore);
+      await database.write(tenantId, (tx) => createTenant(tx, maker, auditContext, tenant));
       output.print(tenantId);
       return 0;
     }),

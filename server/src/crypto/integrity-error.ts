@@ -5,3 +5,14 @@
 export class IntegrityError extends Error {
   override readonly name = 'IntegrityError';
 }
+
+/** Whether it opens. What else can fail is thrown. */
+export function isOpened(open: () => unknown): boolean {
+  try {
+    open();
+    return true;
+  } catch (error) {
+    if (error instanceof IntegrityError) return false;
+    throw error;
+  }
+}

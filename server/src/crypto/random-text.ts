@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto';
 export const DIGITS = '0123456789';
 export const LOWER_CASE_LETTERS = 'abcdefghijklmnopqrstuvwxyz';
 export const LOWER_CASE_ALPHANUMERICS = LOWER_CASE_LETTERS + DIGITS;
+export const ALPHANUMERICS = LOWER_CASE_ALPHANUMERICS + LOWER_CASE_LETTERS.toUpperCase();
 
 const BYTE_VALUES = 256;
 /** Drawing a little more than needed makes a second draw rare. */

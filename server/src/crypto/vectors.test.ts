@@ -2,13 +2,16 @@ import assert from 'node:assert/strict';
 import { createSecretKey } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
+import { Secret } from '../kernel/secret.js';
 import { openRecord, readRecordHeader } from './aead.js';
 import { encodeAssociatedData, type RecordContext } from './associated-data.js';
 import { deriveMessageKey, type MessageKeyContext } from './derive.js';
 import { type FieldContext, openField } from './envelope.js';
 import { hashApiKey, macOf } from './keyed-hash.js';
+import { createPasswordHasher } from './password-hash.js';
 import { verifyRootCheck } from './root-check.js';
 import { parseRootKey } from './root-key.js';
+import { createSystemSeal } from './system-seal.js';
 import { unwrapKey, type WrapContext } from './wrap.js';
 
 interface Vectors {
@@ -28,6 +31,8 @@ interface Vectors {
   field: { tenantKeyHex: string; keyVersion: number; context: FieldContext; plaintext: string; recordHex: string };
   apiKeyHash: { pepperHex: string; key: string; hashHex: string };
   mac: { keyHex: string; parts: string[]; macHex: string };
+  password: { rowMacKeyHex: string; userId: string; password: string; stored: string };
+  systemSeal: { parentHex: string; label: string; context: MessageKeyContext; plaintext: string; recordHex: string };
 }
 
 // Computed once by an independent implementation. A test that fails here means stored data can no longer be read.
@@ -88,4 +93,15 @@ test('an API key hashes as it always did', () => {
 test('a MAC is computed as it always was', () => {
   const { keyHex, parts, macHex } = vectors.mac;
   assert.equal(macOf(keyOf(keyHex), parts).toString('hex'), macHex);
+});
+
+test('a password matches the hash it always had', async () => {
+  const { rowMacKeyHex, userId, password, stored } = vectors.password;
+  const hasher = createPasswordHasher({ rowMacKey: keyOf(rowMacKeyHex) });
+  assert.equal((await hasher.verify(userId, new Secret(password), stored)).matches, true);
+});
+
+test('an old record under the seal of the installation opens', () => {
+  const { parentHex, label, context, plaintext, recordHex } = vectors.systemSeal;
+  assert.equal(createSystemSeal(keyOf(parentHex), label).open(context, bytes(recordHex)).toString(), plaintext);
 });

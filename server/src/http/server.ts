@@ -4,6 +4,7 @@ import { AppError } from '../kernel/errors.js';
 import type { Verdict } from '../limits/rate-counter.js';
 import { ALLOWED } from '../limits/rate-counter.js';
 import { docsPages } from './openapi/docs-page.js';
+import { portalPages } from './portal-pages.js';
 import type { AnyRoute } from './routes/any-route.js';
 import { homePage } from './routes/home.js';
 import { jsonRunner } from './routes/json-runner.js';
@@ -13,6 +14,7 @@ import { createRouting, prepare, targetOf } from './routes/routing.js';
 import type { RouteRunner, RunnerOptions } from './routes/runner.js';
 import { streamRunner } from './routes/stream-runner.js';
 import { answerUnrouted } from './routes/unrouted.js';
+import { breakOff } from './transport/break-off.js';
 import type { RequestContext } from './transport/context.js';
 import type { GateOptions } from './transport/gate.js';
 import { createGate } from './transport/gate.js';
@@ -58,7 +60,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
   const { bodies, streams, respond } = load;
   const runnerOptions = { ...options, bodies, streams, stopping: stopping.signal };
   const routing = createRouting(
-    [...options.routes, homePage(), ...docsPages()].map((route) => ({
+    [...options.routes, homePage(), ...docsPages(), ...portalPages()].map((route) => ({
       route,
       prepared: prepare(route, runnerOf(route, runnerOptions, respond)),
     })),
@@ -98,7 +100,7 @@ function createReceive(options: HttpServerOptions, routing: Routing, load: Load)
     const target = readTarget(request);
     const found = routing.find(target.pathname);
     const { context } = exchange;
-    routing.describe(context, request.method, target.pathname, found);
+    routing.describe(request, context, target.pathname, found);
     const verdict = gate.count(context, routing.limitsOf(request, context, target.pathname, found));
     if (verdict instanceof Promise) void verdict.then((known) => proceed(exchange, known, target, found));
     else proceed(exchange, verdict, target, found);
@@ -136,7 +138,7 @@ function createReceive(options: HttpServerOptions, routing: Routing, load: Load)
     if (pipelines.wait(request, () => begin(request, response))) return;
     const exchange = open(request, response);
     const { pathname } = readTarget(request);
-    routing.describe(exchange.context, request.method, pathname, routing.find(pathname));
+    routing.describe(request, exchange.context, pathname, routing.find(pathname));
     respond.overloaded(exchange);
   };
 }
@@ -150,7 +152,7 @@ function createFail({ onFault, onAnswered }: HttpServerOptions, respond: Respond
     if (!response.headersSent) respond.problem(exchange, error);
     else if (!response.writableEnded) {
       onAnswered(exchange, response.statusCode);
-      response.destroy();
+      breakOff(response);
     }
   };
 }
@@ -170,6 +172,7 @@ function runnerOf(route: AnyRoute, options: RunnerOptions, respond: Responder): 
 const NOT_OURS: ReadonlySet<ErrorCode> = new Set([
   'overloaded',
   'reactor_error',
+  'reactor_timeout',
   'reactors_unavailable',
   'destination_unreachable',
 ]);

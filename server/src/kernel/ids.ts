@@ -24,7 +24,12 @@ export function newOrderedId(nowMs: number): string {
   bytes.writeUIntBE(nowMs, 0, 6);
   bytes.writeUInt8((bytes.readUInt8(6) & 0x0f) | 0x70, 6);
   bytes.writeUInt8((bytes.readUInt8(8) & 0x3f) | 0x80, 8);
-  const hex = bytes.toString('hex');
+  return uuidOfBytes(bytes);
+}
+
+/** The first 16 bytes as an identifier is written. */
+export function uuidOfBytes(bytes: Buffer): string {
+  const hex = bytes.toString('hex', 0, 16);
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`;
 }
 

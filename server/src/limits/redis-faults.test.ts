@@ -6,7 +6,7 @@ import { findProgram, unless } from '@strongroom/test-servers/find.js';
 import { freePort } from '@strongroom/test-servers/programs.js';
 import type { RedisServer } from '@strongroom/test-servers/redis.js';
 import { startRedis } from '@strongroom/test-servers/redis.js';
-import { eventually } from '../testing/eventually.js';
+import { eventually, HANGS_MS } from '../testing/eventually.js';
 import type { RedisNode } from '../testing/redis-nodes.js';
 import { newKey, startNode } from '../testing/redis-nodes.js';
 import { LIMITS } from './catalogue.js';
@@ -105,7 +105,7 @@ describe('when Redis', { skip: unless(findProgram('redis-server'), 'redis-server
     const redis = await started(t);
     await command(redis.url, ['CONFIG', 'SET', 'requirepass', 'right-word']);
     const withWord = (word: string): string => redis.url.replace('//', `//:${word}@`);
-    const nodes = [pair(t, withWord('wrong-word'))[0], pair(t, redis.url)[0]];
+    const nodes = [patientNode(t, withWord('wrong-word')), patientNode(t, redis.url)];
     for (const node of nodes) {
       await eventually('it is told', () => node.told.length > 0);
       await assertLimited(node, 'locked', MAX);
@@ -161,6 +161,13 @@ async function started(t: TestContext): Promise<RedisServer> {
   const redis = await startRedis();
   t.after(() => redis.end('SIGKILL'));
   return redis;
+}
+
+/** Has the time to hear why it is refused, on a busy machine as well. */
+function patientNode(t: TestContext, url: string): RedisNode {
+  const node = startNode({ url, connectMaxMs: HANGS_MS });
+  t.after(node.close);
+  return node;
 }
 
 function pair(t: TestContext, url: string, callMaxMs?: number): readonly [RedisNode, RedisNode] {

@@ -80,7 +80,7 @@ describe('nodes and a Redis that speaks TLS', { skip }, () => {
     for (const stream of [child.stdout, child.stderr]) stream?.on('data', (chunk) => (output += String(chunk)));
     const address = (): string | undefined => /"address":"(http:[^"]+)".*"msg":"ready"/.exec(output)?.[1];
     await eventually(
-      'it serves',
+      () => `it serves; so far it wrote: ${output}`,
       () => address() !== undefined || (child.exitCode !== null && assert.fail(output)),
       START_HANGS_MS,
     );

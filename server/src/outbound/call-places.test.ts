@@ -43,4 +43,39 @@ describe('places for calls', () => {
     assert.equal(typeof (await two.take(asked('a', 'fast'), never)), 'function');
     assert.equal(two.taken(), 2);
   });
+
+  it('calls without a key leave half of a destination and three quarters of a tenant to those with one', async () => {
+    const places = new CallPlaces({ max: 100, ofTenantMax: 16, ofDestinationMax: 6, waitingOfTenantMax: 8 });
+    const strange = (destination: string) => ({ ...asked('a', destination), isAnonymous: true });
+    const leaves = [];
+    for (let count = 0; count < 3; count += 1) leaves.push(await places.take(strange('x'), never));
+    const fourth = places.take(strange('x'), never);
+    assert.deepEqual([places.taken(), places.waiting()], [3, 1], 'half of the destination');
+    for (let count = 0; count < 3; count += 1) await places.take(asked('a', 'x'), never);
+    assert.equal(places.taken(), 6, 'those with a key have the rest');
+
+    await places.take(strange('y'), never);
+    const last = places.take(strange('z'), never);
+    assert.deepEqual([places.taken(), places.waiting()], [7, 2], 'a quarter of the tenant');
+    await assert.rejects(places.take(strange('z'), never), { code: 'busy' }, 'and a quarter of those who may wait');
+    await places.take(asked('a', 'z'), never);
+    await places.take({ ...asked('b', 'x'), isAnonymous: true }, never);
+    const keyed = places.take(asked('a', 'x'), never);
+    assert.deepEqual([places.taken(), places.waiting()], [9, 3], 'one with a key still waits in line');
+
+    for (const leave of leaves) leave();
+    for (const leave of await Promise.all([fourth, last, keyed])) leave();
+    assert.deepEqual([places.taken(), places.waiting()], [6, 0]);
+  });
+
+  it('a call without a key that ends makes room for one to its destination and for another without a key', async () => {
+    const places = new CallPlaces({ max: 100, ofTenantMax: 4, ofDestinationMax: 2, waitingOfTenantMax: 8 });
+    const leave = await places.take({ ...asked('a', 'x'), isAnonymous: true }, never);
+    await places.take(asked('a', 'x'), never);
+    const both = [places.take(asked('a', 'x'), never), places.take({ ...asked('a', 'y'), isAnonymous: true }, never)];
+    assert.equal(places.waiting(), 2);
+    leave();
+    assert.deepEqual([places.taken(), places.waiting()], [3, 0]);
+    await Promise.all(both);
+  });
 });

@@ -6,6 +6,7 @@ import type { Gauge } from '../telemetry/metrics.js';
 import { answerBody, flowOut, isShort, readShortBody } from './answer-body.js';
 import type { CallEnd } from './call-end.js';
 import { createCallEnd } from './call-end.js';
+import type { PlaceAsked } from './call-places.js';
 import { CallPlaces } from './call-places.js';
 import type { Dial } from './connect.js';
 import { createConnect, createOutboundTls, dialTcp } from './connect.js';
@@ -50,8 +51,13 @@ export const OUTBOUND_BOUNDS: OutboundBounds = {
 };
 
 export interface OutboundRequest {
-  /** Whose rules count and whose connections are used. Must come from the credential, never from the request. */
+  /**
+   * Whose rules count and whose connections are used. Must come from the credential, never from the request; or is
+   * `PRODUCT_CALLER`.
+   */
   readonly tenantId: string;
+  /** Nobody's key stands behind it: such requests have fewer places. */
+  readonly isAnonymous?: boolean;
   /** GET, HEAD, POST, PUT, PATCH, DELETE or OPTIONS; anything else is refused. */
   readonly method: string;
   /** Absolute. Method, URL and headers may be anything that hostile code can write. */
@@ -84,7 +90,7 @@ export interface OutboundAnswer {
   readonly readShort?: () => Promise<Buffer>;
 }
 
-/** The one way out for code of tenants. */
+/** The one way out, for code of tenants and for the product itself. */
 export interface Outbound {
   /** Throws an `OutboundError` and nothing else. Never sends twice. */
   send(request: OutboundRequest): Promise<OutboundAnswer>;
@@ -96,6 +102,8 @@ export interface Outbound {
 export interface OutboundOptions {
   readonly rules: OutboundRules;
   readonly tenants: ReadonlyMap<string, TenantOutboundRules>;
+  /** What the product may reach for itself, as `PRODUCT_CALLER`. Nothing, unless it is said. */
+  readonly product?: OutboundRules;
   /** PEM texts beside the platform's own. */
   readonly authorities: readonly string[];
   readonly requestsMax: number;
@@ -125,7 +133,7 @@ export function createOutbound(options: OutboundOptions): Outbound {
   const states = { inFlight: () => places.taken(), waiting: () => places.waiting(), idle: () => pool.idleCount() };
   const figures = createOutboundFigures(states);
   const prepare = createOutboundPrepare({
-    policyOf: createOutboundPolicy(options.rules, options.tenants),
+    policyOf: createOutboundPolicy(options.rules, options.tenants, options.product),
     connect: createConnect({
       resolve: options.resolve ?? createNameResolver(NAME_RESOLVER_OPTIONS),
       dial: options.dial ?? dialTcp,
@@ -152,7 +160,7 @@ export function createOutbound(options: OutboundOptions): Outbound {
       try {
         const wire = prepare(request, end, bounds.connectMs);
         end.await(bounds.connectMs, busy);
-        call.holds(await places.take({ tenantId: request.tenantId, poolName: wire.poolName }, end.signal));
+        call.holds(await places.take(placeOf(request, wire), end.signal));
         end.rest();
         end.signal.throwIfAborted();
         const incoming = await exchangeMessages(wire, pool, end, bounds.headersMs);
@@ -171,6 +179,10 @@ export function createOutbound(options: OutboundOptions): Outbound {
       refusals.close();
     },
   };
+}
+
+function placeOf({ tenantId, isAnonymous }: OutboundRequest, { poolName }: Pick<PlaceAsked, 'poolName'>): PlaceAsked {
+  return { tenantId, poolName, isAnonymous };
 }
 
 const busy = (): OutboundError => new OutboundError('busy');

@@ -1,7 +1,9 @@
 import type { Transform } from 'node:stream';
 import { Readable } from 'node:stream';
 import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
-import type { Share } from '../kernel/byte-budget.js';
+import type { GrowingShare } from '../kernel/growing-bytes.js';
+import type { WholeReading } from '../kernel/read-whole.js';
+import { readWhole } from '../kernel/read-whole.js';
 import type { OutboundAnswer } from './outbound.js';
 import { OutboundError } from './outbound-error.js';
 
@@ -13,9 +15,10 @@ const ENCODINGS: ReadonlyMap<string, () => Transform> = new Map([
 ]);
 /** What a request says that wants its answer plain in the end. */
 export const ACCEPTED_ENCODINGS = 'gzip, deflate, br';
-const FREE_BYTES = 64 * 1024;
 /** An answer is held once as it came, and once as it goes on. */
 const HELD_TIMES = 2;
+/** For all of an answer, from its headers on: one that trickles is never silent for long. */
+const WHOLE_ANSWER_MS_MAX = 30_000;
 
 /** The share of a budget that reading so large an answer whole may take. */
 export function shareOfAnswer(bytesMax: number): number {
@@ -23,31 +26,32 @@ export function shareOfAnswer(bytesMax: number): number {
 }
 
 /**
- * The body of an answer whole and decompressed. What is longer than a little waits for room before it is read, once and for as
- * much as it may become. Throws `too_large` for more than `bytesMax`, compressed or not.
+ * The body of an answer whole and decompressed. What is longer than a little takes room as it comes. Throws `too_large` for more
+ * than `bytesMax`, compressed or not, and `timeout` for one that takes too long. Whoever is told so should end the call: a silent
+ * destination is otherwise waited for until its own bound.
  */
-export async function readPlainBody(
+export function readPlainBody(
   { headers, body }: Pick<OutboundAnswer, 'headers' | 'body'>,
   method: string,
-  share: Share,
+  share: Pick<GrowingShare, 'cover'>,
   bytesMax: number,
+  after?: WholeReading['after'],
 ): Promise<Buffer> {
   const [, encoding = ''] = headers.find(([name]) => name.toLowerCase() === 'content-encoding') ?? [];
   const decompress = method === 'HEAD' ? undefined : ENCODINGS.get(encoding.trim().toLowerCase());
-  const pieces: Buffer[] = [];
-  let bytes = 0;
-  for await (const piece of decompress ? decompressed(body, decompress()) : body) {
-    if (bytes <= FREE_BYTES && bytes + piece.length > FREE_BYTES) await share.need(shareOfAnswer(bytesMax));
-    bytes += piece.length;
-    if (bytes > bytesMax) throw new OutboundError('too_large');
-    pieces.push(piece);
-  }
-  return Buffer.concat(pieces);
+  return readWhole(decompress ? decompressed(body, decompress()) : body, {
+    ...{ bytesMax, heldTimes: HELD_TIMES, share, after },
+    ...{ msMax: WHOLE_ANSWER_MS_MAX, timedFrom: 'start' },
+    tooLarge: () => new OutboundError('too_large'),
+    tooSlow: () => new OutboundError('timeout'),
+  });
 }
 
 /** A pipe does not hand on the failure of its source, which would then be nobody's and end the process. */
 function decompressed(body: AsyncIterable<Buffer>, decompress: Transform): AsyncIterable<Buffer> {
   const source = Readable.from(body);
   source.once('error', (error) => decompress.destroy(error));
+  // Nor the end of its target: without this the rest of an answer that is too large would be waited for.
+  decompress.once('close', () => source.destroy());
   return source.pipe(decompress);
 }

@@ -4,7 +4,7 @@ import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { formatIp } from '../limits/ip-address.js';
 import { readDestination } from './destination.js';
-import { createOutboundPolicy, type OutboundPolicy, type TenantOutboundRules } from './policy.js';
+import { createOutboundPolicy, type OutboundPolicy, PRODUCT_CALLER, type TenantOutboundRules } from './policy.js';
 import { isInternalAddress, isPublicAddress, readAddress } from './public-address.js';
 import { parseAllowRules, parseDenyRules } from './rules.js';
 
@@ -226,6 +226,30 @@ describe('what a tenant may reach', () => {
     assert.equal(mayReach(of('a'), 'https://api.blocked.example/', ['93.184.216.34']), false);
     assert.equal(mayReach(of('a'), 'https://api.example.com/', ['93.184.216.34']), false);
     assert.equal(mayReach(of('b'), 'https://api.example.com/', ['93.184.216.34']), true);
+  });
+
+  it('the product reaches what is named for it alone, whatever is allowed or denied to tenants', () => {
+    const common = {
+      allow: parseAllowRules(['tenants.internal']),
+      deny: parseDenyRules(['10.0.0.0/8', 'id.internal']),
+      public: 'allowed',
+    } as const;
+    const own = { allow: parseAllowRules(['id.internal:8443']), deny: [], public: 'refused' } as const;
+    const policyOf = createOutboundPolicy(common, new Map(), own);
+    const ofProduct = policyOf(PRODUCT_CALLER);
+    assert.ok(mayReach(ofProduct, 'https://id.internal:8443/', ['10.0.0.1']));
+    assert.ok(!mayReach(policyOf('a'), 'https://id.internal:8443/', ['10.0.0.1']));
+    for (const url of [
+      'https://id.internal/',
+      'https://tenants.internal/',
+      'https://example.com/',
+      'https://10.0.0.1:8443/',
+    ]) {
+      assert.ok(!mayReach(ofProduct, url, ['10.0.0.1']) && !mayReach(ofProduct, url, ['8.8.8.8']), url);
+    }
+    const unnamed = createOutboundPolicy(common, new Map())(PRODUCT_CALLER);
+    assert.ok(!mayReach(unnamed, 'https://example.com/', ['8.8.8.8']));
+    assert.ok(!mayReach(unnamed, 'https://tenants.internal/', ['10.0.0.1']));
   });
 
   it('what is dialled is written from what was judged: a mapped address as IPv4', () => {

@@ -16,6 +16,12 @@ export interface OutboundRules {
 /** What the operator says about one tenant: lists beside the common ones, and a word in place of the common one. */
 export type TenantOutboundRules = Pick<OutboundRules, 'allow' | 'deny'> & { readonly public: PublicAccess | undefined };
 
+/** In place of a tenant's id, which is a UUID: requests that the product makes for itself. */
+export const PRODUCT_CALLER = 'strongroom';
+
+/** Nothing: what the product may reach is what the operator named for it. */
+export const NO_OUTBOUND_RULES: OutboundRules = { allow: [], deny: [], public: 'refused' };
+
 /** An address that was judged, and may be dialled. Only `vet` makes them. */
 export interface VettedAddress {
   readonly address: string;
@@ -35,6 +41,7 @@ export interface OutboundPolicy {
 export function createOutboundPolicy(
   common: OutboundRules,
   byTenant: ReadonlyMap<string, TenantOutboundRules>,
+  ofProduct: OutboundRules = NO_OUTBOUND_RULES,
 ): (tenantId: string) => OutboundPolicy {
   const ofOthers = policyOf(common);
   const policies = new Map(
@@ -47,6 +54,9 @@ export function createOutboundPolicy(
       }),
     ]),
   );
+  // By itself, without the common lists: they are about code of tenants. What is denied to that may be the product's own, and
+  // what is allowed to that is none of the product's business.
+  policies.set(PRODUCT_CALLER, policyOf(ofProduct));
   return (tenantId) => policies.get(tenantId) ?? ofOthers;
 }
 

@@ -17,7 +17,7 @@ import type { TenantKeys } from '../crypto/tenant-keys.js';
 import { openTenantKeys } from '../crypto/tenant-keys.js';
 import { systemClock } from '../kernel/clock.js';
 import { newId } from '../kernel/ids.js';
-import { createTenant } from '../resources/tenants/index.js';
+import { createTenant, tenantMaker } from '../resources/tenants/index.js';
 import type { Database } from '../storage/database.js';
 import { createDatabase } from '../storage/database.js';
 import { createMetrics } from '../telemetry/metrics.js';
@@ -86,9 +86,9 @@ export async function createRotationVault(): Promise<RotationVault> {
     async makeTenant({ database, keyStore }) {
       const [tenantId, ownerId] = [newId(), newId()];
       const auditContext = operatorContext(systemClock.nowMs());
-      const keyMaker = await keyStore.keyMaker();
+      const maker = await tenantMaker(keyStore);
       await database.write(tenantId, (tx) =>
-        createTenant(tx, keyMaker, auditContext, { name: 'Rotated', ownerId, isNewOwner: true }),
+        createTenant(tx, maker, auditContext, { name: 'Rotated', ownerId, isNewOwner: true }),
       );
       return tenantId;
     },

@@ -1,4 +1,4 @@
-import { IntegrityError } from '../crypto/integrity-error.js';
+import { IntegrityError, isOpened } from '../crypto/integrity-error.js';
 import { findSystemKeys, findTenantKeys } from '../crypto/key-queries.js';
 import type { KeyStore } from '../crypto/key-store.js';
 import { type RootKeyRing, unwrapByRing } from '../crypto/root-key-ring.js';
@@ -7,6 +7,7 @@ import type { TenantKeys } from '../crypto/tenant-keys.js';
 import { openTenantKeys } from '../crypto/tenant-keys.js';
 import type { Database } from '../storage/database.js';
 import type { TenantTx } from '../storage/scope.js';
+import type { PeopleTable } from '../tables/people-table.js';
 import type { TableRecord } from '../tables/table.js';
 import type { WalkStep } from '../tables/walk.js';
 import { createBatches, retryWhileUnreachable, type Wait } from './retry.js';
@@ -22,6 +23,8 @@ export interface VerifyOptions {
   readonly database: Database;
   readonly keyStore: Pick<KeyStore, 'custody' | 'systemKeys'>;
   readonly tables: readonly TableRecord[];
+  /** Those of people, who belong to no tenant. */
+  readonly peopleTables?: readonly PeopleTable[];
   readonly wait: Wait;
   readonly onFault: (fault: Fault) => void;
   readonly onProgress: (rows: number) => void;
@@ -45,6 +48,7 @@ export async function verifyKeys(options: VerifyOptions, tenantIds: AsyncIterabl
     options.onProgress(rows);
   };
   tally(undefined, 'system_keys', await verifySystemKeys(options));
+  await verifyPeople(options, (table, step) => tally(undefined, table, step));
   for await (const tenantId of tenantIds) {
     tenants += 1;
     await verifyTenant(options, tenantId, (table, step) => tally(tenantId, table, step));
@@ -61,6 +65,17 @@ async function verifySystemKeys({ database, keyStore, wait }: VerifyOptions): Pr
   return { next: undefined, seen: rows.length, faults: faults.map(({ name }) => name) };
 }
 
+async function verifyPeople(options: VerifyOptions, tally: (table: string, step: WalkStep) => void): Promise<void> {
+  const { rowMac } = options.keyStore.systemKeys;
+  for (const { name, verify } of options.peopleTables ?? []) {
+    await walk(
+      options,
+      (step) => tally(name, step),
+      (position, limit) => options.database.readPeople((tx) => verify(tx, rowMac, position, limit)),
+    );
+  }
+}
+
 async function verifyTenant(
   options: VerifyOptions,
   tenantId: string,
@@ -70,7 +85,7 @@ async function verifyTenant(
   tally('tenant_keys', step);
   for (const { name, sealed } of options.tables) {
     if (sealed === undefined || keys === undefined) continue;
-    await walk(
+    await walkTenant(
       options,
       tenantId,
       (step) => tally(name, step),
@@ -84,7 +99,7 @@ async function verifyTenant(
   const { rowMac } = options.keyStore.systemKeys;
   for (const { name, macs } of options.tables) {
     if (macs === undefined) continue;
-    await walk(
+    await walkTenant(
       options,
       tenantId,
       (step) => tally(name, step),
@@ -95,19 +110,25 @@ async function verifyTenant(
 
 const END: WalkStep = { next: undefined, seen: 0 };
 
-type Look = (tx: TenantTx, position: string, limit: number) => Promise<WalkStep>;
-
-async function walk(
-  { database, wait }: VerifyOptions,
+function walkTenant(
+  options: VerifyOptions,
   tenantId: string,
   tally: (step: WalkStep) => void,
-  look: Look,
+  look: (tx: TenantTx, position: string, limit: number) => Promise<WalkStep>,
+): Promise<void> {
+  return walk(options, tally, (position, limit) => options.database.read(tenantId, (tx) => look(tx, position, limit)));
+}
+
+async function walk(
+  { wait }: VerifyOptions,
+  tally: (step: WalkStep) => void,
+  look: (position: string, limit: number) => Promise<WalkStep>,
 ): Promise<void> {
   let position: string | undefined = '';
   const inBatches = createBatches(wait, BATCH_ROWS);
   while (position !== undefined) {
     const from: string = position;
-    const lookAgain = () => inBatches((rows) => database.read(tenantId, (tx) => look(tx, from, rows)));
+    const lookAgain = () => inBatches((rows) => look(from, rows));
     let step = await lookAgain();
     // A row may have changed hands between the look at the keys and the look at the rows: only a second failure counts.
     if (step.faults?.length) step = onlyRepeated(step, await lookAgain());
@@ -146,16 +167,6 @@ function openAll(ring: RootKeyRing, tenantId: string, rows: Parameters<typeof op
     return openTenantKeys(ring, tenantId, rows);
   } catch (error) {
     if (error instanceof IntegrityError) return undefined;
-    throw error;
-  }
-}
-
-function isOpened(open: () => unknown): boolean {
-  try {
-    open();
-    return true;
-  } catch (error) {
-    if (error instanceof IntegrityError) return false;
     throw error;
   }
 }

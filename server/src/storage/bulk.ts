@@ -10,6 +10,11 @@ export interface Bulk<Row, Result, Answer> {
   readonly statement: Statement<Result>;
   /** Of several due at the same time the lowest runs first, so that later ones find what earlier ones wrote. */
   readonly order: number;
+  /**
+   * `last`: its rows are gathered over the whole transaction and sent once, right before the COMMIT and in the same write. For
+   * rows that everybody changes: they are locked for no longer than the COMMIT takes, and behind all other locks.
+   */
+  readonly when?: 'last' | undefined;
   /** The rows as columns. Rows are sorted here where they take locks, so that two batches never wait in a circle. */
   readonly values: (rows: readonly Row[]) => Value[];
   /** Computed once from the returned rows and the input, and shared by all callers; each finds its own part in it. */
@@ -23,8 +28,9 @@ export function bulkWrite<Row>(
   statement: Statement<never>,
   order: number,
   values: Bulk<Row, never, void>['values'],
+  when?: Bulk<Row, never, void>['when'],
 ): Bulk<Row, never, void> {
-  return { statement, order, values, collect: () => {} };
+  return { statement, order, values, when, collect: () => {} };
 }
 
 interface Caller {
@@ -35,9 +41,22 @@ interface Caller {
 
 type AnyBulk = Bulk<unknown, unknown, unknown>;
 
+/** What the members of a transaction ask for together. */
+export interface BatchGather {
+  readonly gather: Gather;
+  /** Sends what was to come last. Throws, with nothing sent, where a row cannot be encoded; undefined where there is none. */
+  sendLast(): Promise<unknown> | undefined;
+}
+
+/** For transactions that only look, where nothing comes last. */
+export function createGather(run: Tx['run']): Gather {
+  return createBatchGather(run, () => {}).gather;
+}
+
 /** `onDropped` is told of a caller whose row cannot be encoded, before anything else is sent. */
-export function createGather(run: Tx['run'], onDropped: () => void = () => {}): Gather {
+export function createBatchGather(run: Tx['run'], onDropped: () => void): BatchGather {
   const due = new Map<AnyBulk, Caller[]>();
+  const last = new Map<AnyBulk, unknown[]>();
 
   async function runOne(bulk: AnyBulk, asked: readonly Caller[]): Promise<void> {
     let callers = asked;
@@ -68,10 +87,16 @@ export function createGather(run: Tx['run'], onDropped: () => void = () => {}): 
     for (const [bulk, callers] of batches) void runOne(bulk, callers);
   }
 
-  return <Row, Result, Answer>(bulk: Bulk<Row, Result, Answer>, rows: readonly Row[]): Promise<Answer> => {
-    const { promise, resolve, reject } = createDeferred<Answer>();
+  const gather = <Row, Result, Answer>(bulk: Bulk<Row, Result, Answer>, rows: readonly Row[]): Promise<Answer> => {
     // Rows and answers of one statement are never mixed with another's, so the types match.
     const key = bulk as unknown as AnyBulk;
+    if (bulk.when === 'last') {
+      const known = last.get(key);
+      if (known) for (const row of rows) known.push(row);
+      else last.set(key, [...rows]);
+      return Promise.resolve(bulk.collect([], rows));
+    }
+    const { promise, resolve, reject } = createDeferred<Answer>();
     const caller: Caller = { rows, resolve: resolve as (answer: unknown) => void, reject };
     const callers = due.get(key);
     if (callers) callers.push(caller);
@@ -82,6 +107,15 @@ export function createGather(run: Tx['run'], onDropped: () => void = () => {}): 
     }
     return promise;
   };
+
+  return { gather, sendLast: () => sendLast(run, last) };
+}
+
+function sendLast(run: Tx['run'], last: ReadonlyMap<AnyBulk, readonly unknown[]>): Promise<unknown> | undefined {
+  if (last.size === 0) return undefined;
+  const due = [...last].sort(([a], [b]) => a.order - b.order);
+  const asked = due.map(([bulk, rows]) => [bulk.statement, bulk.values(rows)] as const);
+  return Promise.all(asked.map(([statement, values]) => run(statement, values)));
 }
 
 function hasColumns(bulk: AnyBulk, caller: Caller): boolean {

@@ -1,6 +1,6 @@
 import type { Clock } from '../kernel/clock.js';
-import type { Bulk } from './bulk.js';
-import { createGather } from './bulk.js';
+import type { BatchGather, Bulk } from './bulk.js';
+import { createBatchGather, createGather } from './bulk.js';
 import type { ConnectionTarget, TimeBounds } from './connection.js';
 import { DEFAULT_TIME_BOUNDS } from './connection.js';
 import { answerIn, isAftermath, mayBeOneCallers } from './faults.js';
@@ -10,9 +10,9 @@ import { ConnectionPool, serversOf } from './pool.js';
 import { createReadTurns } from './read-turns.js';
 import type { ReadOn, ReplicaFigures, ReplicaTarget } from './replica.js';
 import { ReplicaReads } from './replica.js';
-import type { PurgeTx, RetentionTx, SystemTx, TenantTx, Tx } from './scope.js';
+import type { PeopleTx, PurgeTx, RetentionTx, SystemTx, TenantTx, Tx } from './scope.js';
 import { createSharedReads } from './shared-reads.js';
-import type { Scope } from './transactions.js';
+import type { Scope, Transaction } from './transactions.js';
 import { Transactions } from './transactions.js';
 import { Unwritten } from './unwritten.js';
 
@@ -67,6 +67,10 @@ export interface Database {
   readCredential<T>(work: (tx: SystemTx) => Promise<T>): Promise<T>;
   /** Changes what belongs to the installation as a whole. */
   system<T>(work: (tx: SystemTx) => Promise<T>): Promise<T>;
+  /** Looks at users, and changes nothing. All of these together hold a bounded number of connections: anybody may ask. */
+  readPeople<T>(work: (tx: PeopleTx) => Promise<T>): Promise<T>;
+  /** Changes users or what they sign in with. Bounded alike. */
+  people<T>(work: (tx: PeopleTx) => Promise<T>): Promise<T>;
   /** Removes what a deleted tenant left behind. */
   purge<T>(tenantId: string, work: (tx: PurgeTx) => Promise<T>): Promise<T>;
   /** Drops what is past its retention. */
@@ -92,6 +96,8 @@ const QUEUE_WAIT_MAX_MS = 5_000;
 const APP = { role: 'strongroom_app', isReadOnly: true } as const;
 const LOOK_UP: Scope = { role: 'strongroom_system', tenants: [], isReadOnly: true };
 const SYSTEM: Scope = { role: 'strongroom_system', tenants: [], isReadOnly: false };
+const LOOK_AT_PEOPLE: Scope = { role: 'strongroom_people', tenants: [], isReadOnly: true };
+const PEOPLE: Scope = { role: 'strongroom_people', tenants: [], isReadOnly: false };
 const RETENTION: Scope = { role: 'strongroom_purge', tenants: [], isReadOnly: false };
 const DURABLE = { isDurable: true };
 const PASSING = { isDurable: false };
@@ -143,7 +149,10 @@ export function createDatabase(options: DatabaseOptions): Database {
   };
 }
 
-type Reads = Pick<Database, 'read' | 'readPage' | 'readAtOnce' | 'readReplicated' | 'lookUp' | 'readCredential'>;
+type Reads = Pick<
+  Database,
+  'read' | 'readPage' | 'readAtOnce' | 'readReplicated' | 'lookUp' | 'readCredential' | 'readPeople' | 'people'
+>;
 
 /** Everything that only looks. Tenants take turns at the connections, by what they are wanted for. */
 function readsOf(
@@ -167,7 +176,14 @@ function readsOf(
       turns.pages.run(tenantId, () => (replica ? replica.read(tenantId, work) : readOn(readers, tenantId, work))),
     lookUp,
     readCredential: (work) => turns.identities.run('', () => lookUp(work)),
+    readPeople: (work) =>
+      turns.people.run('', () => transactions.run(readers, LOOK_AT_PEOPLE, asPeople(work), PASSING)),
+    people: (work) => turns.people.run('', () => transactions.run(readers, PEOPLE, asPeople(work), DURABLE)),
   };
+}
+
+function asPeople<T>(work: (tx: PeopleTx) => Promise<T>): (run: Tx['run']) => Promise<T> {
+  return (run) => work({ kind: 'people', run });
 }
 
 /** Changes that are rare and go alone, not in a batch. */
@@ -195,7 +211,7 @@ async function runBatch(
   const noteFailure = (): void => {
     hasFailed = true;
   };
-  const gather = createGather(transaction.run, noteFailure);
+  const { gather, sendLast } = createBatchGather(transaction.run, noteFailure);
   const running: Promise<unknown>[] = [];
   for (const { tenantId, work } of members) running.push(work(tenantTx(tenantId, transaction.run, lane, gather)));
   const done = Promise.allSettled(running).then(valuesIn);
@@ -203,7 +219,7 @@ async function runBatch(
     for (const each of running) each.catch(noteFailure);
     done.catch(() => {});
     // Behind what `gather` sends, in the same write, and behind whatever failed before it could be sent.
-    const values = await inNextTick(() => (hasFailed ? undefined : transaction.commitAtOnce(done)));
+    const values = await inNextTick(() => (hasFailed ? undefined : commitBehind(transaction, sendLast, done)));
     if (values) return values;
   }
   let values: unknown[];
@@ -213,7 +229,33 @@ async function runBatch(
   } catch (error) {
     throw await transaction.undo(error);
   }
-  await transaction.commit();
+  return commitBehind(transaction, sendLast, values);
+}
+
+/** What comes last and the COMMIT, in one write. Where a row of it cannot be encoded nothing is committed. */
+async function commitBehind(
+  transaction: Transaction,
+  sendLast: BatchGather['sendLast'],
+  done: unknown[] | Promise<unknown[]>,
+): Promise<unknown[]> {
+  let last: Promise<unknown> | undefined;
+  try {
+    last = sendLast();
+  } catch (error) {
+    throw await transaction.undo(error);
+  }
+  if (last === undefined && Array.isArray(done)) {
+    await transaction.commit();
+    return done;
+  }
+  return transaction.commitAtOnce(allOf(done, last));
+}
+
+/** The failure of a member, if there is one: what comes last then only fails in its wake. */
+async function allOf(done: unknown[] | Promise<unknown[]>, last: Promise<unknown> | undefined): Promise<unknown[]> {
+  last?.catch(() => {});
+  const values = await done;
+  await last;
   return values;
 }
 

@@ -18,6 +18,18 @@ export type DistributionStep =
 export const GLOBAL_TABLES: Readonly<Record<string, { readonly place: 'reference' | 'local'; readonly why: string }>> =
   {
     users: { place: 'reference', why: 'people, small, referenced by every tenant; a copy on each server' },
+    user_passwords: { place: 'local', why: 'what people sign in with, asked by sign-ins alone' },
+    portal_sessions: { place: 'local', why: 'sessions of people, found by a hash of their secret' },
+    user_links: { place: 'local', why: 'links that work once, found by a hash of their secret' },
+    email_changes: { place: 'local', why: 'addresses that people have not confirmed yet, a few rows' },
+    user_devices: { place: 'local', why: 'browsers that people are known by, asked by sign-ins alone' },
+    sign_in_failures: { place: 'local', why: 'failed sign-ins, which belong to no tenant' },
+    user_authenticators: { place: 'local', why: 'sealed secrets for one-time codes, asked by sign-ins alone' },
+    user_recovery_codes: { place: 'local', why: 'codes that stand in for an authenticator, asked by sign-ins alone' },
+    user_passkeys: { place: 'local', why: 'keys that people sign in with, found by the id of the passkey' },
+    passkey_challenges: { place: 'local', why: 'what passkeys are asked to sign, a few minutes each' },
+    user_identities: { place: 'local', why: 'for whom issuers vouch, found by issuer and subject' },
+    mails: { place: 'local', why: 'mail to people that waits to be sent, a few rows; taken by all processes' },
     root_key_check: { place: 'local', why: 'one row of the installation, asked at start alone' },
     system_keys: { place: 'local', why: 'a few wrapped keys of the installation, asked at start alone' },
     schema_migrations: { place: 'local', why: 'the history of the schema, asked at start alone' },

@@ -104,6 +104,11 @@ export function isNameLost(error: unknown): boolean {
 export const NAME_LOST_ADVICE =
   'A proxy before the database does not keep the names of prepared statements. Set STRONGROOM_DATABASE_PREPARED_STATEMENTS to off, or let PgBouncer 1.21 or newer keep them (max_prepared_statements).';
 
+/** Another row refers to the one that was to be deleted. */
+export function isStillReferred(error: unknown): boolean {
+  return sqlStateOf(error) === '23503';
+}
+
 export function isUniqueViolation(error: unknown): boolean {
   return sqlStateOf(error) === '23505';
 }

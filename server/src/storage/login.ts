@@ -27,7 +27,7 @@ const FIND_LOGIN_FACTS = `
       CASE WHEN r.rolbypassrls THEN 'it has BYPASSRLS' END,
       CASE WHEN r.rolcreaterole AND EXISTS (SELECT FROM schema_of) THEN 'it has CREATEROLE' END,
       CASE WHEN r.rolreplication THEN 'it has REPLICATION' END,
-      CASE WHEN EXISTS (SELECT FROM pg_roles w WHERE w.rolname IN ('strongroom_app', 'strongroom_system', 'strongroom_purge')
+      CASE WHEN EXISTS (SELECT FROM pg_roles w WHERE w.rolname IN ('strongroom_app', 'strongroom_system', 'strongroom_purge', 'strongroom_people')
                         AND pg_has_role(r.oid, w.oid, 'USAGE')) THEN 'it inherits the working roles' END,
       CASE WHEN EXISTS (SELECT FROM pg_auth_members m WHERE m.member = r.oid AND m.admin_option)
         THEN 'it may hand roles on' END,

@@ -65,7 +65,7 @@ suite('migrating', () => {
         rolcreaterole: false,
         rolcreatedb: false,
         rolinherit: false,
-        roles: ['strongroom_app', 'strongroom_purge', 'strongroom_system'],
+        roles: ['strongroom_app', 'strongroom_people', 'strongroom_purge', 'strongroom_system'],
       },
     ]);
   });

@@ -13,7 +13,7 @@ import { takeSchema } from './schema-lock.js';
 export interface MigrateOptions {
   /** The owner of the schema. */
   readonly owner: ConnectionTarget;
-  /** The login the service uses: it is given the three working roles and nothing else. */
+  /** The login the service uses: it is given the four working roles and nothing else. */
   readonly login: string;
   /** On the embedded server the login is ours to make. */
   readonly createLogin: boolean;
@@ -147,7 +147,7 @@ async function refuseMissingSchema(client: pg.Client): Promise<void> {
 
 /**
  * The login takes on the working roles one at a time and inherits none of them: a statement outside a scope then has no
- * rights at all, instead of the sum of all three.
+ * rights at all, instead of the sum of all four.
  */
 async function admitLogin(client: pg.Client, options: MigrateOptions): Promise<void> {
   await client.query(
@@ -168,7 +168,7 @@ async function admitLogin(client: pg.Client, options: MigrateOptions): Promise<v
       IF login = current_user THEN
         RETURN;
       END IF;
-      FOREACH working_role IN ARRAY ARRAY['strongroom_app', 'strongroom_system', 'strongroom_purge'] LOOP
+      FOREACH working_role IN ARRAY ARRAY['strongroom_app', 'strongroom_system', 'strongroom_purge', 'strongroom_people'] LOOP
         IF NOT pg_has_role(login, working_role, 'MEMBER') THEN
           IF current_setting('server_version_num')::int >= 160000 THEN
             EXECUTE format('GRANT %I TO %I WITH INHERIT FALSE, SET TRUE', working_role, login);
@@ -196,7 +196,7 @@ function asAdmissionFault(error: unknown, login: string): unknown {
   if (sqlStateOf(error) !== INSUFFICIENT_PRIVILEGE) return error;
   return new ExitError(
     EXIT.configuration,
-    `The schema is up to date, but its owner may not admit the login ${login}. As a superuser run: GRANT strongroom_app, strongroom_system, strongroom_purge TO ${login}.`,
+    `The schema is up to date, but its owner may not admit the login ${login}. As a superuser run: GRANT strongroom_app, strongroom_system, strongroom_purge, strongroom_people TO ${login}.`,
     error,
   );
 }

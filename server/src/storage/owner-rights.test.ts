@@ -58,7 +58,7 @@ describe('the rights of the owner, which functions lend', () => {
   });
 
   it('42501 for the login when it makes anything of its own, temporary or lasting, in whatever role', async () => {
-    for (const role of ['none', 'strongroom_app', 'strongroom_system', 'strongroom_purge']) {
+    for (const role of ['none', 'strongroom_app', 'strongroom_system', 'strongroom_purge', 'strongroom_people']) {
       for (const make of [
         'CREATE TEMPORARY TABLE pg_class (relname name)',
         'CREATE DOMAIN pg_temp.text AS pg_catalog.text',

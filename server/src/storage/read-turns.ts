@@ -19,6 +19,8 @@ export interface ReadTurns {
    * Look-ups by an API key, which may be invented. The tenant is not known yet, so all of them count as one tenant's.
    */
   readonly identities: TenantTurns;
+  /** What concerns people, whom anybody may pretend to be: they belong to no tenant, and so count as one. */
+  readonly people: TenantTurns;
 }
 
 /** One tenant's share of the connections; and that of a tenant with slow searches, for example without an index. */
@@ -28,6 +30,7 @@ const SLOW_TENANT_PART = 1 / 8;
 const BY_KEY_PART = 1 / 2;
 const BY_KEY_TENANT_PART = 1 / 4;
 const IDENTITIES_PART = 1 / 4;
+const PEOPLE_PART = 1 / 4;
 /** A page takes a few milliseconds. */
 const SLOW_MS = 100;
 const SLOW_FOR_MS = 5_000;
@@ -49,6 +52,7 @@ export function createReadTurns({ clock, readMax, sparedForShared }: ReadTurnsOp
   // At least two: opening what was read may need a read of keys.
   const byKeyOfTenant = part(BY_KEY_TENANT_PART, 2);
   const identities = part(IDENTITIES_PART, 1);
+  const people = part(PEOPLE_PART, 1);
   return {
     pages: new TenantTurns({
       ...common,
@@ -69,6 +73,12 @@ export function createReadTurns({ clock, readMax, sparedForShared }: ReadTurnsOp
       placesOfTenantMax: identities,
       placesOfSlowMax: identities,
       waitingOfTenantMax: IDENTITIES_WAITING_MAX,
+    }),
+    people: new TenantTurns({
+      ...common,
+      placesMax: people,
+      placesOfTenantMax: people,
+      placesOfSlowMax: people,
     }),
   };
 }

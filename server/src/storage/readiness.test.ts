@@ -13,7 +13,7 @@ import { createTestDatabase } from '../testing/test-database.js';
 import type { ConnectionTarget } from './connection.js';
 import { readMigrations } from './migrations.js';
 
-const WORKING_ROLES = ['strongroom_app', 'strongroom_system', 'strongroom_purge'];
+const WORKING_ROLES = ['strongroom_app', 'strongroom_system', 'strongroom_purge', 'strongroom_people'];
 const ROOT_KEY = generateRootKey().reveal();
 
 function urlOf(target: ConnectionTarget): string {

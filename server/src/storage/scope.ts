@@ -2,8 +2,8 @@ import type { Gather } from './bulk.js';
 import type { Statement, Value } from './statement.js';
 import { statement } from './statement.js';
 
-/** The three ways to look at the database; each is a role that row-level security knows. */
-export type Role = 'strongroom_app' | 'strongroom_system' | 'strongroom_purge';
+/** The four ways to look at the database; each is a role that row-level security knows. */
+export type Role = 'strongroom_app' | 'strongroom_system' | 'strongroom_purge' | 'strongroom_people';
 
 /** An open transaction. */
 export interface Tx {
@@ -23,6 +23,11 @@ export interface TenantTx extends Tx {
 /** An open transaction that sees identities across tenants, to find out who a key belongs to. */
 export interface SystemTx extends Tx {
   readonly kind: 'system';
+}
+
+/** An open transaction on users and on what they sign in with, who belong to no tenant. */
+export interface PeopleTx extends Tx {
+  readonly kind: 'people';
 }
 
 /** An open transaction that may remove what a deleted tenant left behind. */

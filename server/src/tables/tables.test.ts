@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { SLICES, TABLES } from '../resources.js';
+import { SLICES, TABLES, TABLES_OF_PEOPLE } from '../resources.js';
 import { TABLES_WITHOUT_TENANT } from '../testing/isolation-pair.js';
 import type { TestDatabase } from '../testing/test-database.js';
 import { createTestDatabase } from '../testing/test-database.js';
@@ -53,6 +53,16 @@ describe('the records of tables are what the database has', () => {
       assert.deepEqual(declared.sort(), stored);
     });
   }
+
+  it('each of people with something sealed, or a MAC, says how it is walked through; so do passwords', async () => {
+    const stored = await names(
+      `SELECT DISTINCT c.relname::text AS name FROM pg_attribute a JOIN pg_class c ON c.oid = a.attrelid
+       WHERE c.relkind = 'r' AND c.relname = ANY ($1) AND (a.attname ~ 'mac$' OR a.attname = 'sealed') ORDER BY 1`,
+      // Whoever opens the database opens the check row.
+      [TABLES_WITHOUT_TENANT.filter((name) => name !== 'root_key_check')],
+    );
+    assert.deepEqual(TABLES_OF_PEOPLE.map(({ name }) => name).sort(), [...stored, 'user_passwords'].sort());
+  });
 
   it('a rotation that an older version began goes on: sealed tables keep their order', () => {
     const sealed = TABLES.filter((table) => table.sealed).map(({ name }) => name);

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { after, before, describe, it } from 'node:test';
+import { ADD_LOG_COUNTS } from '../audit/count-queries.js';
 import type { AuditContext } from '../audit/entry.js';
 import { operatorContext } from '../audit/entry.js';
 import { record } from '../audit/record.js';
@@ -178,6 +179,17 @@ const CASES: Readonly<Record<string, Case>> = {
   EMPTY_ANSWERS: {
     kinds: { name: 'uuid' },
     run: (tx, odd) => emptyAnswersShowing(tx, [{ name: newId(), ...odd }.name]),
+  },
+  ADD_LOG_COUNTS: {
+    kinds: {
+      ...{ tenantId: 'uuid', day: 'number', actorType: 'text', actorId: 'uuid', entityType: 'text' },
+      ...{ operation: 'text', outcome: 'text', slot: 'number', count: 'number' },
+    },
+    run(tx, odd) {
+      const kind = { entityType: 'token', operation: 'read', outcome: 'success' };
+      const row = { tenantId: tx.tenantId, day: 1, actorType: 'user', actorId: newId(), ...kind, slot: 0, count: 1 };
+      return tx.gather(ADD_LOG_COUNTS, [{ ...row, ...odd }]);
+    },
   },
   INSERT_LOGS: logCase({}),
   INSERT_VERSIONED_LOGS: logCase({ entityVersion: 1 }),

@@ -10,7 +10,9 @@ import { makePair, TABLES_WITHOUT_TENANT } from './isolation-pair.js';
 import type { TestApp } from './test-app.js';
 import { startTestApp } from './test-app.js';
 
-const WORKING_ROLES = ['strongroom_app', 'strongroom_system', 'strongroom_purge'];
+/** What tells whose member a user is. */
+const OF_PEOPLE = ['members', 'invitations', 'tenants'];
+const WORKING_ROLES = ['strongroom_app', 'strongroom_system', 'strongroom_purge', 'strongroom_people'];
 
 interface Policy {
   readonly table: string;
@@ -128,10 +130,21 @@ describe('what the database itself refuses', () => {
     assert.deepEqual(rights.reactor_requests, ['tenant_id', 'state', 'due_at', 'expires_at']);
     assert.deepEqual(rights.reactor_figures, ['tenant_id', 'day']);
     assert.deepEqual(rights.proxy_figures, ['tenant_id', 'day']);
+    assert.deepEqual(rights.log_counts, ['tenant_id', 'day']);
     assert.deepEqual(rights.proxies, ['tenant_id', 'id', 'key_hash']);
+    assert.deepEqual(rights.portal_visits, ['tenant_id', 'expires_at']);
+    assert.deepEqual(rights.users, ['id']);
     const installation = ['root_key_check', 'schema_migrations', 'system_keys', 'users'];
     const identities = ['api_keys', 'applications', 'proxies', 'sessions', 'tenants'];
-    const ofDue = ['tokens', 'idempotency_keys', 'reactor_requests', 'reactor_figures', 'proxy_figures'];
+    const ofDue = [
+      'portal_visits',
+      'tokens',
+      'idempotency_keys',
+      'reactor_requests',
+      'reactor_figures',
+      'proxy_figures',
+      'log_counts',
+    ];
     const readable = [...installation, ...identities, ...ofDue];
     assert.deepEqual(Object.keys(rights).sort(), [...readable].sort());
     for (const { name } of tables.filter((table) => table.has_tenant && !readable.includes(table.name))) {
@@ -187,9 +200,13 @@ describe('what the database itself refuses', () => {
       const [purge, ...others] = policies.filter(({ roles }) => roles.includes('strongroom_purge'));
       assert.deepEqual([purge?.name, purge?.cmd, others], ['purge', 'ALL', []], table.name);
       assert.ok(purge?.qual?.includes(scope) && purge.qual.includes('deleted_at IS NOT NULL'), table.name);
-      // Looking across tenants is for the system role, and only to look.
+      // Looking across tenants is for the system role and for people, and only to look.
       const rest = policies.filter(({ name, roles }) => name !== 'backup' && !/_app|_purge/.test(roles.join()));
-      for (const { roles, cmd } of rest) assert.deepEqual([roles, cmd], [['strongroom_system'], 'SELECT'], table.name);
+      const lookers = OF_PEOPLE.includes(table.name) ? /^strongroom_(system|people)$/ : /^strongroom_system$/;
+      for (const { roles, cmd } of rest) {
+        assert.match(roles.join(), lookers, table.name);
+        assert.equal(cmd, 'SELECT', table.name);
+      }
     }
     assert.ok(guarded.length >= 14);
   });

@@ -1,9 +1,14 @@
 import assert from 'node:assert/strict';
-import { readdir, readFile } from 'node:fs/promises';
+import { execFile } from 'node:child_process';
+import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { basename, join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
 import { freePort } from '@strongroom/test-servers/programs.js';
 import { readConfig, SETTINGS } from '../config.js';
+import { readSmallSecretFile } from '../crypto/small-secret-file.js';
 import { VERSION } from '../version.js';
 import { assertBalanced, assertEvenlyIndented, pathsOf } from './plain-yaml.js';
 import type { TestApp } from './test-app.js';
@@ -146,9 +151,97 @@ describe('the deployment files', () => {
     assert.match(compose, /STRONGROOM_ROOT_KEY_FILE: \/run\/secrets\/root\.key\n/);
     assert.match(compose, /\nsecrets:\n {2}root\.key:\n {4}file: /);
     assert.match(deployment, /name: STRONGROOM_ROOT_KEY_FILE, value: \/run\/strongroom\/root\.key /);
-    assert.match(deployment, /install, -m, "0400", \S+, \/run\/strongroom\/root\.key/);
     // The secret itself is open to whoever mounts it, so that is the container that copies it, and no other.
-    assert.equal([...deployment.matchAll(/name: root-key-secret, mountPath/g)].length, 1);
+    assert.equal([...deployment.matchAll(/name: mounted-secret, mountPath/g)].length, 1);
+  });
+
+  it('copy files of the secret so that the service alone reads them, as production asks for', async () => {
+    const deployment = await textOf(`${CHART}/templates/deployment.yaml`);
+    const [, words = ''] = /\n {10}command:\n((?: {12}\S.*\n)+)/.exec(deployment) ?? [];
+    const command = [...words.matchAll(/^ {12}- (\S+)$/gm)].map(([, word = '']) => word);
+    const folder = await mkdtemp(join(tmpdir(), 'sr-chart-'));
+    try {
+      const [from, to] = [join(folder, 'mounted'), join(folder, 'copied')];
+      await Promise.all([mkdir(from), mkdir(to)]);
+      const [program = '', ...given] = command;
+      const inFolder = given.map((word) =>
+        word.replace('/run/secrets/strongroom', from).replace('=/run/strongroom', `=${to}`),
+      );
+      const names = inFolder.filter((word) => word.startsWith(from)).map((word) => basename(word));
+      assert.deepEqual(names, ['root.key', 'oidc-issuers.json', 'owner-password']);
+      for (const name of names) await writeFile(join(from, name), `secret of ${name}\n`, { mode: 0o444 });
+      await promisify(execFile)(program, inFolder);
+      for (const name of names) {
+        const { text, isOpenToOthers } = await readSmallSecretFile(join(to, name));
+        assert.deepEqual([text.reveal(), isOpenToOthers], [`secret of ${name}`, false]);
+        assert.match(deployment, new RegExp(`_FILE, value: /run/strongroom/${name} `));
+        assert.match(deployment, new RegExp(`, path: ${name} `));
+      }
+    } finally {
+      await rm(folder, { recursive: true, force: true });
+    }
+  });
+
+  it('set what people need in the chart only where it is given, and no secret of it as a value', async () => {
+    const [deployment, values, policy] = await Promise.all([
+      textOf(`${CHART}/templates/deployment.yaml`),
+      textOf(`${CHART}/values.yaml`),
+      textOf(`${CHART}/templates/network-policy.yaml`),
+    ]);
+    for (const value of ['smtpUrlKey', 'oidcIssuersKey', 'ownerPasswordKey', 'portalUrl', 'mailFrom', 'ownerEmail']) {
+      assert.match(values, new RegExp(`\n *${value}: ""\n`));
+    }
+    for (const [condition, name, from] of [
+      ['with .Values.portalUrl', 'STRONGROOM_PORTAL_URL', 'value: {{ . | quote }}'],
+      ['with .Values.existingSecret.smtpUrlKey', 'STRONGROOM_SMTP_URL', 'key: {{ . }} }'],
+      ['with .Values.existingSecret.smtpUrlKey', 'STRONGROOM_MAIL_FROM', 'value: {{ required "mailFrom must be set'],
+      ['if .Values.existingSecret.oidcIssuersKey', 'STRONGROOM_OIDC_ISSUERS_FILE', 'value: /run/strongroom/'],
+      ['if .Values.existingSecret.ownerPasswordKey', 'STRONGROOM_OWNER_EMAIL', 'value: {{ required "ownerEmail must'],
+      ['if .Values.existingSecret.ownerPasswordKey', 'STRONGROOM_OWNER_PASSWORD_FILE', 'value: /run/strongroom/'],
+    ] as const) {
+      const blocks = deployment.split('{{- end }}').filter((block) => block.includes(`{{- ${condition} }}`));
+      const block = blocks.find((text) => text.includes(`name: ${name}`)) ?? assert.fail(`${name} under ${condition}`);
+      assert.ok(block.slice(block.indexOf(`name: ${name}`)).includes(from), name);
+    }
+    assert.match(policy, /if \.Values\.existingSecret\.smtpUrlKey \}\}\n.*networkPolicy\.smtpPort/);
+    assert.match(policy, /with \.Values\.networkPolicy\.issuerDestinations \}\}\n {4}- ports: \[\{ port: 443, /);
+  });
+
+  it('take what people need in the compose file from the operator, files as secrets', async () => {
+    const compose = await textOf('compose.yaml');
+    const node = compose.slice(0, compose.indexOf('\nservices:'));
+    const image = /STRONGROOM_HOST=(\S+)/.exec(await textOf('Dockerfile'))?.[1];
+    const own = { STRONGROOM_HOST: image, STRONGROOM_BOOTSTRAP_API_KEY: '' };
+    const unset = readConfig({ ...variablesOf(node), ...own });
+    assert.deepEqual(
+      [unset.portalUrl, unset.smtpUrl, unset.mailFrom, unset.oidcIssuers, unset.ownerEmail, unset.ownerPasswordFile],
+      Array.from({ length: 6 }, () => undefined),
+    );
+    const folder = await mkdtemp(join(tmpdir(), 'sr-compose-'));
+    try {
+      await writeFile(join(folder, 'oidc-issuers.json'), '[]');
+      const given = {
+        STRONGROOM_PORTAL_URL: 'https://vault.example.com',
+        STRONGROOM_SMTP_URL: 'smtps://robot:word@mail.example.com',
+        STRONGROOM_MAIL_FROM: 'vault@example.com',
+        STRONGROOM_OWNER_EMAIL: 'owner@example.com',
+        OIDC_ISSUERS_FILE: './oidc-issuers.json',
+        FIRST_OWNER_PASSWORD_FILE: './owner-password',
+      };
+      const env: Record<string, string | undefined> = { ...variablesOf(node, given), ...own };
+      const inside = env.STRONGROOM_OIDC_ISSUERS_FILE ?? '';
+      const config = readConfig({ ...env, STRONGROOM_OIDC_ISSUERS_FILE: inside.replace('/run/secrets', folder) });
+      assert.deepEqual(
+        [config.portalUrl, config.smtpUrl?.reveal(), config.mailFrom, config.ownerEmail, config.ownerPasswordFile],
+        [...Object.values(given).slice(0, 4), '/run/secrets/owner-password'],
+      );
+      assert.deepEqual(config.oidcIssuers, []);
+    } finally {
+      await rm(folder, { recursive: true, force: true });
+    }
+    assert.match(node, /\n {2}secrets: \[root\.key, oidc-issuers\.json, owner-password\]\n/);
+    assert.match(compose, /\n {2}oidc-issuers\.json:\n {4}file: \$\{OIDC_ISSUERS_FILE:-\/dev\/null\}\n/);
+    assert.match(compose, /\n {2}owner-password:\n {4}file: \$\{FIRST_OWNER_PASSWORD_FILE:-\/dev\/null\}\n/);
   });
 
   it('trust nobody and declare no TLS by default in the chart, which says what to set', async () => {
@@ -196,8 +289,15 @@ describe('the deployment files', () => {
   });
 });
 
-/** What a part of the compose file sets, with words in place of what the operator fills in. */
-function variablesOf(yaml: string): Record<string, string> {
+/** What a part of the compose file sets, with words in place of what the operator has to fill in. */
+function variablesOf(yaml: string, given: Readonly<Record<string, string>> = {}): Record<string, string> {
   const found = yaml.matchAll(/^ +(STRONGROOM_[A-Z_]+): "?([^"\n]+)"?$/gm);
-  return Object.fromEntries([...found].map(([, name, value = '']) => [name, value.replaceAll(/\$\{[^}]*\}/g, 'word')]));
+  const filled = (_: string, name: string, sign: string, word: string): string => {
+    if (sign === ':?') return 'word';
+    const value = given[name] ?? '';
+    return sign === ':+' && value !== '' ? word : value;
+  };
+  return Object.fromEntries(
+    [...found].map(([, name, value = '']) => [name, value.replaceAll(/\$\{(\w+)(:[?+-])([^}]*)\}/g, filled)]),
+  );
 }

@@ -22,6 +22,7 @@ import { startPaymentProvider } from './payment-provider.js';
 const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
 const MAIN = fileURLToPath(new URL('../main.js', import.meta.url));
 const ON_THE_PAGE = 'http://127.0.0.1:8080';
+const PORTAL_ON_THE_PAGE = 'http://localhost:8080';
 const PROVIDER_ON_THE_PAGE = 'http://127.0.0.1:9400';
 const SECURE_PROVIDER_ON_THE_PAGE = 'https://localhost:9443';
 const COMMAND_MS = 60_000;
@@ -150,6 +151,7 @@ function bindingsIn({ folder, url, provider }: World): Bindings {
   bindings.place(PROVIDER_ON_THE_PAGE, provider.url);
   bindings.place(SECURE_PROVIDER_ON_THE_PAGE, provider.secureUrl ?? SECURE_PROVIDER_ON_THE_PAGE);
   bindings.place(ON_THE_PAGE, url);
+  bindings.place(PORTAL_ON_THE_PAGE, url.replace('127.0.0.1', 'localhost'));
   bindings.place('/srv', folder);
   bindings.place('/backup', join(folder, 'backups'));
   return bindings;

@@ -14,6 +14,8 @@ export interface CallOptions {
   /** Sent as it is, instead of `body`. */
   readonly raw?: string | Uint8Array;
   readonly headers?: Readonly<Record<string, string>>;
+  /** Answer with a redirect instead of where it leads to. */
+  readonly staysHere?: true;
 }
 
 export type Call = (method: string, path: string, options?: CallOptions) => Promise<Answer>;
@@ -23,6 +25,7 @@ export function createCaller(baseUrl: string): Call {
     const hasBody = options.body !== undefined || options.raw !== undefined;
     const response = await fetch(`${baseUrl}${path}`, {
       method,
+      ...(options.staysHere && { redirect: 'manual' }),
       headers: {
         ...(options.key !== undefined && { 'SVC-API-KEY': options.key }),
         ...(hasBody && { 'Content-Type': 'application/json' }),

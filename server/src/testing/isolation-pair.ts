@@ -7,7 +7,24 @@ import { loadTrials } from './slice-trial.js';
 import type { TestApp, TestTenant } from './test-app.js';
 
 /** Tables that hold nothing of a tenant. Any other table must have a tenant_id and row-level security. */
-export const TABLES_WITHOUT_TENANT = ['root_key_check', 'schema_migrations', 'system_keys', 'users'];
+export const TABLES_WITHOUT_TENANT = [
+  'email_changes',
+  'mails',
+  'passkey_challenges',
+  'portal_sessions',
+  'root_key_check',
+  'schema_migrations',
+  'sign_in_failures',
+  'system_keys',
+  'user_authenticators',
+  'user_devices',
+  'user_identities',
+  'user_links',
+  'user_passkeys',
+  'user_passwords',
+  'user_recovery_codes',
+  'users',
+];
 
 /** The number of a card the other tenant has as well: equal values must not meet. */
 export const PAIR_CARD = { number: '4242424242424242', expiration_month: 12, expiration_year: 2031, cvc: '123' };
@@ -178,6 +195,7 @@ export async function unknownNames(app: TestApp): Promise<Names> {
 /** When a key was last used and what a Reactor or Proxy did today is written behind the requests, at a moment of its own. */
 const ROWS_OF: Readonly<Record<string, string>> = {
   api_keys: `(SELECT tenant_id, application_id, id, hash, mac, expires_at, created_by, created_at FROM api_keys)`,
+  members: `(SELECT tenant_id, id, user_id, role, mac, created_by, created_at, modified_by, modified_at FROM members)`,
   reactor_figures: '(SELECT * FROM reactor_figures WHERE day < CURRENT_DATE - 3)',
   proxy_figures: '(SELECT * FROM proxy_figures WHERE day < CURRENT_DATE - 3)',
 };

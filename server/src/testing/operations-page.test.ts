@@ -5,7 +5,12 @@ import type { TestApp } from './test-app.js';
 import { startTestApp } from './test-app.js';
 
 /** Everything that brings metrics of its own is set; nothing of it has to be there. */
-const ENV = { STRONGROOM_RATE_LIMITS: 'on', STRONGROOM_REDIS_URL: 'redis://127.0.0.1:1' };
+const ENV = {
+  STRONGROOM_RATE_LIMITS: 'on',
+  STRONGROOM_REDIS_URL: 'redis://127.0.0.1:1',
+  STRONGROOM_SMTP_URL: 'smtp://127.0.0.1:1',
+  STRONGROOM_MAIL_FROM: 'vault@example.com',
+};
 const NO_REPLICA = { socketDir: '/nowhere', port: 1, user: 'nobody', database: 'none' };
 /** Rendered by the process that keeps the workers, whose tests look at it. */
 const OF_KEEPER = 'strongroom_workers';

@@ -16,6 +16,7 @@ const TEST_TIME = 'local now = math.floor(tonumber(ARGV[#ARGV]) * 1000)';
 const SLOTS = 1_024;
 /** So that a busy machine does not look like a slow Redis, where that is not the point. */
 const CALL_MAX_MS = 3_000;
+const CONNECT_MAX_MS = 1_000;
 
 /** A counter of one node, with what it told its operator. */
 export interface RedisNode extends RateCounter {
@@ -32,6 +33,7 @@ export interface RedisNodeOptions extends Partial<RedisCounterOptions> {
   /** Nodes of one installation have the same. */
   readonly key?: KeyObject;
   readonly callMaxMs?: number;
+  readonly connectMaxMs?: number;
 }
 
 export function newKey(): KeyObject {
@@ -50,7 +52,7 @@ export function startNode(options: RedisNodeOptions): RedisNode {
         await connectRedis({
           url: options.url,
           callMaxMs: options.callMaxMs ?? CALL_MAX_MS,
-          connectMaxMs: 1_000,
+          connectMaxMs: options.connectMaxMs ?? CONNECT_MAX_MS,
           onLost,
         }),
       ),

@@ -49,6 +49,7 @@ export async function startRouteServer(
     routes,
     authenticate: () => CALLER,
     readPortalCookie: createPortalCookieReader(undefined),
+    portal: { sessions: { find: async () => undefined }, isOwnOrigin: () => true },
     auditRequest: undefined,
     runOnce: () => Promise.reject(new Error('nothing is stored here')),
     onUnauthenticated: () => {},

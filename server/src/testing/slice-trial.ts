@@ -23,6 +23,8 @@ export interface TriedRoute {
   readonly status: number;
   /** What those get who may ask and whose it is not; all who are tried are such. */
   readonly toOthers?: number;
+  /** What those get who may ask and lack the rights that they would give. */
+  readonly toFew?: number;
   /** Values of the path's parameters. */
   readonly params?: (targets: Targets) => Readonly<Record<string, string>>;
   readonly body?: (targets: Targets) => unknown;

@@ -17,8 +17,9 @@ import { newId } from '../kernel/ids.js';
 import type { Secret } from '../kernel/secret.js';
 import { replicaObserver } from '../request-telemetry.js';
 import { createApplication } from '../resources/applications/index.js';
-import { createTenant } from '../resources/tenants/index.js';
-import type { ConnectionTarget } from '../storage/connection.js';
+import { createTenant, tenantMaker } from '../resources/tenants/index.js';
+import type { ConnectionTarget, TimeBounds } from '../storage/connection.js';
+import { DEFAULT_TIME_BOUNDS } from '../storage/connection.js';
 import type { Database } from '../storage/database.js';
 import { createDatabase } from '../storage/database.js';
 import type { Metrics } from '../telemetry/metrics.js';
@@ -75,9 +76,17 @@ export interface TestAppOptions {
   readonly replica?: ConnectionTarget;
   /** It listens and nobody has said yet that it is ready. */
   readonly isStarting?: boolean;
+  /** How long the database may take; longer than the product allows, unless something stands in for it. */
+  readonly bounds?: TimeBounds;
   /** What stands in for name servers and the network. */
   readonly outboundWay?: AppOptions['outboundWay'];
 }
+
+/** A guess costs next to nothing here. */
+export const TEST_PASSWORD_COST = { workFactor: 10, blockSize: 8, parallel: 1 };
+
+/** On a machine that many tests share, a request waits for the others; it is not what they are about. */
+const PATIENT_BOUNDS: TimeBounds = { acquireMs: 12_000, statementMs: 15_000, lockMs: 6_000 };
 
 const ROOT_KEYS = new WeakMap<TestDatabase, Secret<string>>();
 
@@ -104,7 +113,8 @@ export async function startTestApp(options: TestAppOptions = {}): Promise<TestAp
   const logLines: string[] = [];
   const log = createProcessLog({ level: config.logLevel, destination: linesInto(logLines) });
   const replica = options.replica && { target: options.replica, onChange: replicaObserver(log) };
-  const database = createDatabase({ target, clock, ...databaseOptions(config), replica });
+  const bounds = options.bounds ?? (options.target || options.replica ? DEFAULT_TIME_BOUNDS : PATIENT_BOUNDS);
+  const database = createDatabase({ target, clock, ...databaseOptions(config), replica, bounds });
   const { keyStore } = await openKeyStore(database, { value: rootKey, isProduction: false });
   await ensureLogPartitions(database, clock.nowMs());
   const metrics = createMetrics();
@@ -117,6 +127,7 @@ export async function startTestApp(options: TestAppOptions = {}): Promise<TestAp
     // A clock turned by hand is ahead of the database on purpose.
     ...(options.clock && { upkeepTime: () => clock.nowMs() }),
     ...(options.outboundWay && { outboundWay: options.outboundWay }),
+    passwordCost: TEST_PASSWORD_COST,
   });
   const port = await app.http.listen('127.0.0.1', 0);
   if (!options.isStarting) app.markReady();
@@ -167,8 +178,8 @@ function makersOf(
       const id = newId();
       const ownerId = newId();
       const auditContext = operatorContext(clock.nowMs());
-      const keyMaker = await keyStore.keyMaker();
-      await database.write(id, (tx) => createTenant(tx, keyMaker, auditContext, { name, ownerId, isNewOwner: true }));
+      const maker = await tenantMaker(keyStore);
+      await database.write(id, (tx) => createTenant(tx, maker, auditContext, { name, ownerId, isNewOwner: true }));
       return { id, ownerId, key: await makeKey(id, 'management', permissionsOf('management')) };
     },
   };

@@ -11,8 +11,12 @@ import { changeToken, deleteToken } from './change/change-token.js';
 import type { TokenPatch } from './change/token-patch.js';
 import { TOKEN_EVENTS } from './events.js';
 import { sweepCvcs, sweepExpiredTokens } from './expiry/sweep.js';
-import type { PageWanted, SearchData, TokenPage, Wanted } from './find/list.js';
+import type { DescribedPage, DescribedWanted } from './find/describe.js';
+import { describeFound, describeToken } from './find/describe.js';
+import type { PageWanted, TokenPage, Wanted } from './find/list.js';
 import { createListTokens } from './find/list.js';
+import type { SearchData } from './find/look.js';
+import { createLook } from './find/look.js';
 import { readToken } from './find/read-token.js';
 import { createCombinations } from './make/combinations.js';
 import { createToken } from './make/create-token.js';
@@ -23,7 +27,8 @@ import { tokenize } from './make/tokenize.js';
 import { createOpener } from './open/open.js';
 import type { OnIntegrityFault } from './open/open-rows.js';
 import type { Fingerprints } from './present/present.js';
-import type { PresentedToken } from './present/token-body.js';
+import type { PresentedToken, TokenDescription } from './present/token-body.js';
+import { listContainers } from './search/directory-queries.js';
 import type { TokenType } from './types/names.js';
 import { isTokenType } from './types/names.js';
 import type { Purpose } from './use/detokenize.js';
@@ -116,6 +121,21 @@ export interface Vault {
    */
   preview(principal: Principal, auditContext: AuditContext, body: Json): Promise<Preview>;
 
+  /**
+   * What is told of a token to people, and nothing that it holds. Asks for no rule: the role of a member is for the whole tenant,
+   * and whoever calls this has checked it. Log: "Token retrieved".
+   */
+  describe(tenantId: string, auditContext: AuditContext, id: string): Promise<TokenDescription>;
+
+  /**
+   * The same for a page of a search by id, type, container and metadata, newest first. Every other field is refused, because
+   * who may not see a value must not find out by asking for it. Log: "Token found by search" for each. Throws `invalid_query`.
+   */
+  describeFound(tenantId: string, auditContext: AuditContext, wanted: DescribedWanted): Promise<DescribedPage>;
+
+  /** Containers with tokens, those with the most first. Checks no right and logs nothing: no token is looked at. */
+  containers(tenantId: string, limit: number): Promise<readonly string[]>;
+
   /** Of a token the caller may know nothing of: for the log, not for an answer. Checks no right and logs nothing. */
   typeOf(tenantId: string, id: string, nowMs: number): Promise<TokenType | undefined>;
 
@@ -149,8 +169,10 @@ const USE: Readonly<Record<TokenUser, Purpose>> = {
 };
 
 export function createVault(options: VaultOptions): Vault {
+  const { database } = options;
   const opener = createOpener(options);
-  const parts = { ...options, opener, combinations: createCombinations(options), inTurn: createKeyedLock() };
+  const look = createLook({ ...options, opener });
+  const parts = { ...options, opener, look, combinations: createCombinations(options), inTurn: createKeyedLock() };
   return {
     create: (principal, auditContext, input) => createToken(parts, principal, auditContext, input),
     tokenize: (principal, auditContext, plan) => tokenize(parts, principal, auditContext, plan),
@@ -162,6 +184,9 @@ export function createVault(options: VaultOptions): Vault {
     use: (principal, auditContext, body, user, andThen) =>
       detokenize(parts, principal, auditContext, body, { ...USE[user], andThen }),
     preview: (principal, auditContext, body) => preview(parts, principal, auditContext, body),
+    describe: (tenantId, auditContext, id) => describeToken(parts, tenantId, auditContext, id),
+    describeFound: (tenantId, auditContext, wanted) => describeFound(parts, tenantId, auditContext, wanted),
+    containers: (tenantId, limit) => database.readPage(tenantId, (tx) => listContainers(tx, limit)),
     async typeOf(tenantId, id, nowMs) {
       const found = await opener.lookBriefly(tenantId, id, nowMs);
       return found && isTokenType(found.type) ? found.type : undefined;

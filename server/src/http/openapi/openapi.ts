@@ -4,6 +4,7 @@ import type { ApplicationType } from '../../access/permissions.js';
 import { APPLICATION_TYPES, mayHold } from '../../access/permissions.js';
 import type { OtherSuccessRecord, RouteRecord } from '../routes/route.js';
 import { keepsAnswer, takesBody } from '../routes/route.js';
+import type { StreamDescription, StreamRoute } from '../routes/stream-route.js';
 import { documentPath, exampleBodyOf, linksOf, operationIdOf } from './examples.js';
 import { FAILURE_HEADERS, failureOf, failuresOf, PROBLEM } from './failures.js';
 import type { SchemaObject } from './publish.js';
@@ -12,6 +13,8 @@ import { component, OWN_FORMATS, publish } from './publish.js';
 export interface OpenApiOptions {
   readonly version: string;
   readonly routes: readonly RouteRecord[];
+  /** Those that describe themselves. */
+  readonly streams?: readonly StreamRoute[];
 }
 
 /** What operations share, filled while they are written. */
@@ -37,6 +40,10 @@ export function buildOpenApi(options: OpenApiOptions): SchemaObject {
     const path = documentPath(route.path);
     const operation = operationOf(route, options.routes, components);
     paths[path] = { ...paths[path], [route.method.toLowerCase()]: operation };
+  }
+  for (const { path, ...route } of options.streams ?? []) {
+    if (route.describes)
+      paths[documentPath(path)] = { get: streamOperationOf({ ...route, path }, route.describes, components) };
   }
   return {
     openapi: '3.1.0',
@@ -74,6 +81,16 @@ function operationOf(route: RouteRecord, routes: readonly RouteRecord[], compone
     ...(takesBody(route) && { requestBody: requestBodyOf(route, components.schemas) }),
     responses,
   };
+}
+
+/** Of a stream, which is read: its answer by media types, where other routes have JSON. */
+function streamOperationOf(route: StreamRoute, describes: StreamDescription, components: Components): SchemaObject {
+  const { answers, ...words } = describes;
+  const asJson: RouteRecord = { ...route, ...words, kind: 'json', method: 'GET', status: 200, handle: () => undefined };
+  const operation = operationOf(asJson, [], components);
+  const content = Object.entries(answers).map(([type, schema]) => [type, { schema: publish(schema, components) }]);
+  const success = { description: 'Success.', content: Object.fromEntries(content) };
+  return { ...operation, responses: { ...(operation.responses as SchemaObject), 200: success } };
 }
 
 /** The types of the Applications whose keys can be let in; none where no key is needed. */

@@ -6,7 +6,9 @@ import { JsonText } from '../transport/json-text.js';
 import { PiecewiseList, textOfList } from '../transport/piecewise.js';
 import type { Exchange, Responder } from '../transport/respond.js';
 import type { RouteRecord } from './route.js';
-import { OtherSuccess, Rendered } from './route.js';
+import { OtherSuccess, Rendered, ToPage, WithCookie } from './route.js';
+
+const SEE_OTHER = 303;
 
 /** Turns what a handler returns into the answer of its route. */
 export interface Answerer {
@@ -39,10 +41,14 @@ export function createAnswerer(route: RouteRecord, respond: Responder): Answerer
   }
 
   return {
-    send(exchange, value) {
+    send(exchange, given) {
+      const cookies = given instanceof WithCookie ? headersOf(given.cookies) : undefined;
+      if (given instanceof ToPage)
+        return respond.empty(exchange, SEE_OTHER, ['Location', given.path, ...headersOf(given.cookies)]);
+      const value = given instanceof WithCookie ? given.value : given;
       if (value instanceof OtherSuccess) return replay(exchange, renderOther(value));
       if (value instanceof PiecewiseList) return respond.pieces(exchange, status, pieces(value));
-      const extra = location && ['Location', location(value)];
+      const extra = cookies ?? (location && ['Location', location(value)]);
       if (value instanceof Rendered) return respond.json(exchange, status, value.json, extra);
       if (serialise) return respond.json(exchange, status, serialise(value), extra);
       return respond.empty(exchange, status, extra ?? []);
@@ -54,6 +60,10 @@ export function createAnswerer(route: RouteRecord, respond: Responder): Answerer
     },
     replay,
   };
+}
+
+function headersOf(cookies: readonly string[]): string[] {
+  return cookies.flatMap((each) => ['Set-Cookie', each]);
 }
 
 /** Of the answers a route has besides its usual one. */

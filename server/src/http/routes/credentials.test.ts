@@ -15,6 +15,9 @@ const USER: User = {
   actor: { type: 'user', id: '7d4f2a4e-8d8f-4a53-9d6b-5b0a3c1f7a13' },
   permissions: new Set(['tenant:read']),
   grants: [],
+  role: 'READ_ONLY',
+  sessionId: '8d4f2a4e-8d8f-4a53-9d6b-5b0a3c1f7a14',
+  isFresh: true,
 };
 const COOKIE = `${PORTAL_COOKIE}=good`;
 

@@ -2,13 +2,14 @@ import { isDeepStrictEqual } from 'node:util';
 import { portalCookieIn } from '../../access/portal-cookie-reader.js';
 import type { Admits, Principal } from '../../access/principal.js';
 import { AppError } from '../../kernel/errors.js';
+import { refuseCrossSite } from '../transport/cross-site.js';
 import type { Exchange } from '../transport/respond.js';
 import type { RunnerOptions } from './runner.js';
 
 /** Finds out who asks, or ends the request with a 401. */
 export type Identify = (exchange: Exchange) => Principal | Promise<Principal>;
 
-export type IdentifyOptions = Pick<RunnerOptions, 'authenticate' | 'readPortalCookie' | 'onUnauthenticated'>;
+export type IdentifyOptions = Pick<RunnerOptions, 'authenticate' | 'readPortalCookie' | 'portal' | 'onUnauthenticated'>;
 
 export function admitsKeys(admits: Admits): boolean {
   return admits !== 'anyone' && (admits.includes('application') || admits.includes('session'));
@@ -37,9 +38,9 @@ export function createIdentify(admits: Admits, options: IdentifyOptions): Identi
     const secret = portalCookieIn(request.headers.cookie);
     if (secret !== undefined && apiKey !== undefined) throw ambiguous();
     if (secret === undefined && takesKeys) return byKey(exchange);
-    // What a browser sends by itself must not be readable to pages of other origins.
-    context.isCrossOrigin = false;
-    return readPortalCookie(secret && { secret, tenantId });
+    refuseCrossSite(request, options.portal.isOwnOrigin);
+    const { sourceAddress, traceId } = context;
+    return readPortalCookie(secret && { secret, tenantId, sourceAddress, traceId });
   }
 
   return (exchange) => {

@@ -3,6 +3,7 @@ import type { AuditContext } from '../../audit/entry.js';
 import type { Clock } from '../../kernel/clock.js';
 import { Secret } from '../../kernel/secret.js';
 import type { RequestContext } from '../transport/context.js';
+import type { PortalVisit } from '../transport/portal-visit.js';
 import type { Params, RouteRequest } from './route.js';
 
 /** A request as its handler sees it. A class, because the audit context and the key are made only for a handler that asks for them. */
@@ -39,6 +40,10 @@ export class Incoming implements RouteRequest<unknown, unknown, unknown> {
   get auditContext(): AuditContext {
     this.#auditContext ??= auditContextOf(this.#context, this.#clock, this.#keepAnswer);
     return this.#auditContext;
+  }
+
+  get visit(): PortalVisit | undefined {
+    return this.#context.visit;
   }
 
   get apiKey(): Secret<string> {

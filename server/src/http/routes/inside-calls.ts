@@ -89,6 +89,7 @@ async function call(
     query,
     filters,
     body: takesBody(route) ? read.body(body.length === 0 ? undefined : parseJsonBody(body)) : undefined,
+    visit: undefined,
     apiKey: new Secret(''),
   });
   if (value instanceof OtherSuccess) {

@@ -5,6 +5,7 @@ import { BODY_BYTES_MAX, readBody } from '../transport/body.js';
 import { shareFor } from '../transport/body-share.js';
 import type { Exchange } from '../transport/respond.js';
 import type { Identify } from './identify.js';
+import { admitToPortal } from './portal-door.js';
 import type { RouteRecord } from './route.js';
 import type { RunnerOptions } from './runner.js';
 
@@ -17,9 +18,10 @@ export type ReceiveBody = (exchange: Exchange) => Promise<Buffer>;
 /** A body can take half a minute to come. What was taken from the caller meanwhile it does not have any more. */
 export function createReceiveBody(
   route: RouteRecord,
-  { bodies, largeWork, clock }: Pick<RunnerOptions, 'bodies' | 'largeWork' | 'clock'>,
+  options: Pick<RunnerOptions, 'bodies' | 'largeWork' | 'clock' | 'portal'>,
   identify: Identify,
 ): ReceiveBody {
+  const { bodies, largeWork, clock } = options;
   const bytesMax = route.bodyBytesMax ?? BODY_BYTES_MAX;
 
   async function receive(exchange: Exchange): Promise<Buffer> {
@@ -51,6 +53,7 @@ export function createReceiveBody(
       context.principal = await identify(exchange);
       authorize(context.principal, route);
     }
+    if (isLate && route.portal !== undefined) context.visit = await admitToPortal(options, route.portal, exchange);
     return bytes;
   };
 }

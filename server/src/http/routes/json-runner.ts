@@ -12,6 +12,7 @@ import { auditContextOf, Incoming } from './incoming.js';
 import { createReceiveBody } from './json-body.js';
 import type { KeptTurn } from './json-once.js';
 import { createRunKeyed } from './json-once.js';
+import { admitToPortal } from './portal-door.js';
 import type { QueryInput } from './read-input.js';
 import { createInputReader } from './read-input.js';
 import type { Params, RouteRecord } from './route.js';
@@ -42,8 +43,16 @@ export function jsonRunner(route: RouteRecord, options: RunnerOptions, respond: 
   const name = `${route.method} ${route.path}`;
   const identify = createIdentify(route.admits, options);
   const admit = withDenialsAudited(route, options, createAdmit(route, options, respond, identify));
+
+  async function visitPortal(exchange: Exchange, rawQuery: string, params: Params): Promise<void> {
+    const { portal = 'signed in' } = route;
+    exchange.context.visit = await admitToPortal(options, portal, exchange);
+    await admit(exchange, rawQuery, params, undefined);
+  }
+
   return (exchange, rawQuery, params) => {
     exchange.context.route = name;
+    if (route.portal !== undefined) return visitPortal(exchange, rawQuery, params);
     if (route.admits === 'anyone') return admit(exchange, rawQuery, params, undefined);
     const principal = identify(exchange);
     if (principal instanceof Promise) return principal.then((known) => admit(exchange, rawQuery, params, known));

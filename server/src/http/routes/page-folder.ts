@@ -14,6 +14,7 @@ const TYPES: Readonly<Record<string, string>> = {
   '.txt': 'text/plain; charset=utf-8',
 };
 const INDEX = 'index.html';
+const COMPRESSED = ['.br', '.gz'];
 const FILES_MAX = 1_000;
 
 /**
@@ -32,6 +33,8 @@ async function list(root: string): Promise<ReadonlyMap<string, () => Promise<Pag
   const entries = await readdir(root, { withFileTypes: true, recursive: true });
   const files = new Map<string, () => Promise<PageFile>>();
   for (const entry of entries) {
+    // Beside the file it was made of.
+    if (COMPRESSED.includes(extname(entry.name))) continue;
     const type = TYPES[extname(entry.name).toLowerCase()];
     if (!entry.isFile() || type === undefined) continue;
     if (files.size >= FILES_MAX)
@@ -39,10 +42,16 @@ async function list(root: string): Promise<ReadonlyMap<string, () => Promise<Pag
     const path = join(entry.parentPath, entry.name);
     files.set(
       relative(root, path).split(sep).join('/'),
-      once(async () => ({ type, content: await readFile(path) })),
+      once(async () => ({ type, content: await readFile(path), ...(await compressedOf(path)) })),
     );
   }
   return files;
+}
+
+/** What the build put beside it. */
+async function compressedOf(path: string): Promise<Pick<PageFile, 'compressed'>> {
+  const [br, gzip] = await Promise.all(COMPRESSED.map((ending) => readFile(`${path}${ending}`).catch(() => undefined)));
+  return br || gzip ? { compressed: { ...(br && { br }), ...(gzip && { gzip }) } } : {};
 }
 
 /** All answers share one copy. What fails is tried again by the next one. */

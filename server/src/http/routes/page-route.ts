@@ -5,6 +5,8 @@ export interface PageFile {
   /** The whole Content-Type. */
   readonly type: string;
   readonly content: string | Buffer;
+  /** The same, compressed beforehand, for browsers that say they take it. */
+  readonly compressed?: { readonly br?: Buffer; readonly gzip?: Buffer };
 }
 
 export interface PageRequest {
@@ -25,8 +27,11 @@ export interface PageRoute extends Omit<RouteCommon, 'limitsOfRefused'> {
   readonly admits: 'anyone';
   /** The Content-Security-Policy of every file. */
   readonly policy: string;
-  /** Whether browsers may keep a file and ask whether it is still the same (ETag, 304), or keep nothing. */
-  readonly cache: 'revalidate' | 'never';
+  /**
+   * Whether browsers may keep a file for good, because its name has a hash of what it says; or keep it and ask whether it is
+   * still the same (ETag, 304); or keep nothing.
+   */
+  readonly cache: 'for good' | 'revalidate' | 'never';
   /** Headers that follow from how the file is chosen, such as Vary. */
   readonly headers?: readonly string[];
   /** Undefined where there is no such file: 404. A file on disk is found by a list of names, never by joining paths. */

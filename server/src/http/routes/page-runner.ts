@@ -5,27 +5,35 @@ import type { PageFile, PageRoute } from './page-route.js';
 import type { Params } from './route.js';
 import type { RouteRunner } from './runner.js';
 
-const REVALIDATED = ['Cache-Control', 'no-cache'];
-const NOT_STORED = ['Cache-Control', 'no-store'];
+const CACHE_CONTROL: Readonly<Record<PageRoute['cache'], string>> = {
+  'for good': 'public, max-age=31536000, immutable',
+  revalidate: 'no-cache',
+  never: 'no-store',
+};
 
 /** Makes a route of the kind `page` runnable. */
 export function pageRunner(route: PageRoute, respond: Responder): RouteRunner {
   const name = `GET ${route.path}`;
   const headers = [
-    ...(route.cache === 'revalidate' ? REVALIDATED : NOT_STORED),
+    ...['Cache-Control', CACHE_CONTROL[route.cache]],
     'Content-Security-Policy',
     route.policy,
     ...(route.headers ?? []),
   ];
-  const tagOf = route.cache === 'revalidate' ? createTags() : undefined;
+  const tagOf = route.cache === 'never' ? undefined : createTags();
 
   function answer(exchange: Exchange, file: PageFile | undefined): void {
     if (file === undefined) throw new AppError('not_found', 'There is nothing at this path.');
-    const { type, content } = file;
-    const tag = tagOf?.(file);
+    const { type } = file;
+    const { content, encoding } = chosenOf(file, exchange.request.headers['accept-encoding']);
+    const plain = tagOf?.(file);
+    // One for each form: what a browser kept compressed is not what another one would get.
+    const tag = plain !== undefined && encoding !== undefined ? `${plain.slice(0, -1)}-${encoding}"` : plain;
     const known = exchange.request.headers['if-none-match'];
     const isKnown = tag !== undefined && known !== undefined && isTagIn(known, tag);
     const shown = ['Content-Type', type, ...headers, ...(tag === undefined ? [] : ['ETag', tag])];
+    if (file.compressed) shown.push('Vary', 'Accept-Encoding');
+    if (encoding !== undefined) shown.push('Content-Encoding', encoding);
     respond.file(exchange, shown, isKnown ? undefined : content);
   }
 
@@ -35,6 +43,14 @@ export function pageRunner(route: PageRoute, respond: Responder): RouteRunner {
     if (found instanceof Promise) return found.then((file) => answer(exchange, file));
     return answer(exchange, found);
   };
+}
+
+/** The smallest form that the browser takes. One that says how much it wants each is given the plain one. */
+function chosenOf({ content, compressed }: PageFile, accepted = ''): { content: string | Buffer; encoding?: string } {
+  const names = accepted.split(',').map((part) => part.trim().toLowerCase());
+  if (compressed?.br && names.includes('br')) return { content: compressed.br, encoding: 'br' };
+  if (compressed?.gzip && names.includes('gzip')) return { content: compressed.gzip, encoding: 'gzip' };
+  return { content };
 }
 
 /** The router has refused what cannot be decoded. */

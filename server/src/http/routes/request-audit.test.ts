@@ -20,8 +20,9 @@ async function entryOf(
   const written: Entry[] = [];
   const refuse = () => Promise.reject(new Error('nothing else is asked'));
   const gather: Gather = async (bulk, rows) => {
-    // The only rows written here are log entries with who and when.
-    written.push(...(rows as readonly unknown[] as readonly { entry: Entry }[]).map(({ entry }) => entry));
+    // The only rows written soon are log entries with who and when; those that come last count them.
+    if (bulk.when !== 'last')
+      written.push(...(rows as readonly unknown[] as readonly { entry: Entry }[]).map(({ entry }) => entry));
     return bulk.collect([], rows);
   };
   const database: Pick<Database, 'write'> = {

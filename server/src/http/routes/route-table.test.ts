@@ -26,6 +26,7 @@ const KINDS_OF_KEY = ['any key', 'any application key', 'public application key'
 const SILENT = ['POST /sessions/authorize'];
 /** Where one of two permissions is enough, written out again. */
 const EITHER = {
+  'POST /tenants/self/invitations/:id/resend': 'tenant:invitation:create and tenant:invitation:update',
   'POST /proxies/preview': 'token:use or proxy:update',
   'POST /proxies/:id/preview': 'token:use or proxy:update',
 };
@@ -91,7 +92,7 @@ describe('the route table', () => {
     for (const route of publicRoutes) assert.equal(route.permission, 'public', nameOf(route));
   });
 
-  it('takes one of two permissions for enough on previews alone', () => {
+  it('takes one of two permissions for enough on previews alone, and asks for two where an invitation is sent again', () => {
     const either = tenantRoutes.filter(({ permission }) => permissionsIn(permission).length > 1);
     assert.deepEqual(Object.fromEntries(either.map((route) => [nameOf(route), route.permission])), EITHER);
   });
@@ -104,8 +105,12 @@ describe('the route table', () => {
     }
   });
 
-  it('admits no user: a cookie opens none of today’s routes', () => {
-    for (const { admits, path } of allRoutes()) assert.ok(admits === 'anyone' || !admits.includes('user'), path);
+  it('admits users exactly where a management permission or any key is asked for', () => {
+    for (const { admits, path, permission } of allRoutes()) {
+      if (admits === 'anyone') continue;
+      const isOpen = permission === 'any key' || permissionsIn(permission).some((name) => !isTokenPermission(name));
+      assert.equal(admits.includes('user'), isOpen, path);
+    }
   });
 
   it('asks for a read permission exactly where nothing is changed', () => {

@@ -8,6 +8,7 @@ import type { ErrorCode, FieldErrors } from '../../kernel/errors.js';
 import type { Secret } from '../../kernel/secret.js';
 import type { LimitName } from '../../limits/catalogue.js';
 import { JsonText } from '../transport/json-text.js';
+import type { PortalDoor, PortalVisit } from '../transport/portal-visit.js';
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
@@ -21,6 +22,8 @@ export interface RouteCommon {
   readonly permission: Requirement;
   /** The kinds of principals that may enter, and so which credentials are looked at. A public route admits anyone. */
   readonly admits: Admits;
+  /** A user has to have proved who it is not long ago. */
+  readonly stepUp?: true;
   /** The rate limits it counts in besides `global` and those of its area. */
   readonly limits: readonly LimitName[];
   /** What a request counts in whose method the path does not take. */
@@ -39,6 +42,8 @@ export interface RouteRequest<Query, Body, Filters, Caller = Principal | undefin
   readonly body: Body;
   /** The credential the request came with; empty on a public route. */
   readonly apiKey: Secret<string>;
+  /** Who visits the Portal. Undefined on every other route. */
+  readonly visit: PortalVisit | undefined;
 }
 
 /** What full auditing writes for a route. */
@@ -98,6 +103,8 @@ export interface OtherSuccessRecord {
 export interface RouteRecord extends RouteCommon {
   readonly kind: 'json';
   readonly method: Method;
+  /** A call of the Portal's own pages: for everybody there, or for who is signed in, or for who just proved who it is. */
+  readonly portal?: PortalDoor;
   readonly tag: string;
   readonly summary: string;
   readonly description: string;
@@ -178,6 +185,29 @@ export class OtherSuccess {
 
   constructor(value?: unknown) {
     this.value = value;
+  }
+}
+
+/** What a handler of the Portal returns to send the browser to one of its pages, with cookies. */
+export class ToPage {
+  readonly path: string;
+  readonly cookies: readonly string[];
+
+  /** Never made of what a request says. */
+  constructor(path: `/portal/${string}`, ...cookies: readonly string[]) {
+    this.path = path;
+    this.cookies = cookies;
+  }
+}
+
+/** What a handler of the Portal returns to set cookies, or to take them away. */
+export class WithCookie {
+  readonly value: unknown;
+  readonly cookies: readonly string[];
+
+  constructor(value: unknown, ...cookies: readonly string[]) {
+    this.value = value;
+    this.cookies = cookies;
   }
 }
 

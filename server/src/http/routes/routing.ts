@@ -19,6 +19,7 @@ export interface Prepared {
   /** By the methods its path does not take. */
   readonly scopesOfRefused: ReadonlyMap<string, Scopes>;
   readonly isCrossOrigin: boolean;
+  readonly isOfPortal: boolean;
   readonly admitsUsers: boolean;
   /** Of problems in place of the body itself; undefined where they are it. */
   readonly problemsIn: string | undefined;
@@ -33,14 +34,14 @@ export interface Routing {
   /** The limits a request counts in, the widest first: one of a few shared arrays. */
   limitsOf(request: IncomingMessage, context: RequestContext, pathname: string, found: Found): readonly LimitRow[];
   /** Notes what every answer to the request has to say: whether pages of any origin may read it, and how a problem is told. */
-  describe(context: RequestContext, method: string | undefined, pathname: string, found: Found): void;
+  describe(request: IncomingMessage, context: RequestContext, pathname: string, found: Found): void;
 }
 
 const SLASH = 0x2f;
 const NO_SCOPES: ReadonlyMap<string, Scopes> = new Map();
 
 export function prepare(route: AnyRoute, run: RouteRunner): Prepared {
-  const { limits } = areaOf(route.path);
+  const { limits, isForKeys } = areaOf(route.path);
   const scopes = (names: readonly LimitName[]): Scopes => scopesOf([...limits, ...names]);
   const refused = Object.entries(route.limitsOfRefused ?? {});
   return {
@@ -49,6 +50,7 @@ export function prepare(route: AnyRoute, run: RouteRunner): Prepared {
     scopesOfRefused:
       refused.length === 0 ? NO_SCOPES : new Map(refused.map(([method, names]) => [method, scopes(names)])),
     isCrossOrigin: admitsKeys(route.admits),
+    isOfPortal: !isForKeys,
     admitsUsers: admitsUsers(route.admits),
     problemsIn: route.kind === 'stream' ? route.problemsIn : undefined,
   };
@@ -81,12 +83,15 @@ export function createRouting(routes: readonly { readonly route: AnyRoute; reado
       const { method = 'GET' } = request;
       const target = targetOf(match, method);
       if (target === undefined) return (refusedScopes(match, method) ?? areaOf(path).scopes).api;
-      const isByCookie = target.admitsUsers && context.headers.apiKey === undefined && hasPortalCookie(request);
-      return isByCookie ? target.scopes.portal : target.scopes.api;
+      return isByCookie(target, request, context) ? target.scopes.portal : target.scopes.api;
     },
-    describe(context, method = 'GET', pathname, found) {
-      const target = targetOf(found, method);
-      context.isCrossOrigin = target ? target.isCrossOrigin : isCrossOriginRefusal(pathname, found);
+    describe(request, context, pathname, found) {
+      const target = targetOf(found, request.method ?? 'GET');
+      // What a browser sends by itself must not be readable to pages of other origins, a refusal at the gate included.
+      context.isCrossOrigin = target
+        ? target.isCrossOrigin && !isByCookie(target, request, context)
+        : isCrossOriginRefusal(pathname, found);
+      context.isOfPortal = target ? target.isOfPortal : !areaOf(pathname).isForKeys;
       context.problemsIn = target?.problemsIn;
     },
   };
@@ -114,6 +119,7 @@ function refusedScopes(found: Found, method: string): Scopes | undefined {
   return undefined;
 }
 
-function hasPortalCookie({ headers }: IncomingMessage): boolean {
-  return portalCookieIn(headers.cookie) !== undefined;
+/** Whether a Portal cookie stands in for a key. */
+function isByCookie(target: Prepared, { headers }: IncomingMessage, context: RequestContext): boolean {
+  return target.admitsUsers && context.headers.apiKey === undefined && portalCookieIn(headers.cookie) !== undefined;
 }

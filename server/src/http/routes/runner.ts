@@ -10,6 +10,7 @@ import type { BodyWaits } from '../transport/body-waits.js';
 import type { RequestContext } from '../transport/context.js';
 import type { Exchange } from '../transport/respond.js';
 import type { StreamSlots } from '../transport/stream-slots.js';
+import type { PortalEntrance } from './portal-door.js';
 import type { Params, RouteRecord } from './route.js';
 
 /** Runs a request through its route. Resolves, or returns, once it is answered. */
@@ -22,6 +23,8 @@ export interface RunnerOptions {
   readonly authenticate: Authenticate;
   /** Who a Portal cookie belongs to; asked on routes that admit users. */
   readonly readPortalCookie: PortalCookieReader;
+  /** How pages of the Portal get in. */
+  readonly portal: PortalEntrance;
   /** Writes the entries of full auditing; resolves once they are durable. Undefined when auditing is standard. */
   readonly auditRequest: AuditRequest | undefined;
   readonly bodies: BodyWaits;

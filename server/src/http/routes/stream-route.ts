@@ -1,8 +1,11 @@
+import type { TSchema } from 'typebox';
 import type { RequirementOf } from '../../access/authorize.js';
 import type { Admits, Principal, PrincipalOf } from '../../access/principal.js';
 import type { AuditContext } from '../../audit/entry.js';
 import type { EndSignal } from '../../kernel/end-signal.js';
+import type { ErrorCode } from '../../kernel/errors.js';
 import type { Flow } from '../../kernel/flow.js';
+import type { PortalDoor, PortalVisit } from '../transport/portal-visit.js';
 import type { Method, Params, RouteAudit, RouteCommon } from './route.js';
 
 /** A request as the handler of a stream sees it. Nothing of its body was read yet. */
@@ -28,8 +31,15 @@ export interface StreamRequest<Caller = Principal | undefined> {
   readonly readShort: (() => Promise<Buffer>) | undefined;
   /** Aborted when the client has left or the time of the record is over: nobody will read an answer. */
   readonly signal: EndSignal;
+  /**
+   * Where nobody is known by a key: to be called as soon as it is known which tenant the request is for. Throws 503 when that one has
+   * too many of them.
+   */
+  readonly assignTo: ((tenantId: string) => void) | undefined;
   /** Aborted when the server begins to stop: an answer without an end has to end itself. What goes on has a few seconds. */
   readonly stopping: AbortSignal;
+  /** Who visits the Portal. Undefined on every other route. */
+  readonly visit: PortalVisit | undefined;
 }
 
 /** The answer of a stream. */
@@ -49,6 +59,17 @@ export interface StreamAnswer {
   readonly body?: AsyncIterable<Buffer> | Flow | Buffer;
 }
 
+/** What the document of the Portal's calls says of a stream. */
+export interface StreamDescription {
+  readonly tag: string;
+  readonly summary: string;
+  readonly description: string;
+  readonly query?: TSchema;
+  /** What an answer is made of, by media type: one event, or one line. */
+  readonly answers: Readonly<Record<string, TSchema>>;
+  readonly failures?: readonly ErrorCode[];
+}
+
 /** A route of the kind `stream` as data: bodies in and out in pieces, for proxies, exports and live tails. */
 export interface StreamRoute extends RouteCommon {
   readonly kind: 'stream';
@@ -62,6 +83,10 @@ export interface StreamRoute extends RouteCommon {
   readonly problemsIn?: string;
   /** What full auditing writes for a refusal. */
   readonly audit?: RouteAudit;
+  /** A call of the Portal's own pages, and whom it lets in. */
+  readonly portal?: PortalDoor;
+  /** Every call of the Portal has one. */
+  readonly describes?: StreamDescription;
   readonly handle: (request: StreamRequest) => StreamAnswer | Promise<StreamAnswer>;
 }
 

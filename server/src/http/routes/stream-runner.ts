@@ -9,9 +9,10 @@ import { bodyPieces, shortBody } from '../transport/stream-body.js';
 import { whenAborted } from '../transport/write-pieces.js';
 import { createIdentify, isStillAllowed } from './identify.js';
 import { auditContextOf } from './incoming.js';
+import { admitToPortal } from './portal-door.js';
 import type { Params } from './route.js';
 import type { RouteRunner, RunnerOptions } from './runner.js';
-import type { StreamAnswer, StreamRequest, StreamRoute } from './stream-route.js';
+import type { StreamAnswer, StreamRoute } from './stream-route.js';
 
 /** What a handler may not say: what belongs to the connection, to the server's rules for other origins, or sets cookies. */
 const OWN_HEADERS = new Set([
@@ -38,19 +39,7 @@ export function streamRunner(route: StreamRoute, options: RunnerOptions, respond
     options.streams.take(context);
     const life = createLife(exchange, route.durationMsMax);
     try {
-      const asked: StreamRequest = {
-        principal: context.principal,
-        auditContext: auditContextOf(context, options.clock),
-        method: request.method ?? 'GET',
-        params,
-        rawQuery,
-        prefix: context.headers.prefix,
-        rawHeaders: request.rawHeaders,
-        body,
-        readShort: shortBody(request, response),
-        signal: life.signal,
-        stopping: options.stopping,
-      };
+      const asked = { ...askedOf(exchange, options), params, rawQuery, body, signal: life.signal };
       const answer = await Promise.race([route.handle(asked), life.over]);
       if (answer === undefined) throw life.reason();
       await sendAnswer(respond, exchange, checked(answer), life.signal);
@@ -84,10 +73,28 @@ export function streamRunner(route: StreamRoute, options: RunnerOptions, respond
   return async (exchange, rawQuery, params) => {
     const { request, context } = exchange;
     context.route = nameOf(route, request.method);
-    const isUnknown = route.admits === 'anyone' || (route.isKeyOptional && context.headers.apiKey === undefined);
-    if (isUnknown) return serve(exchange, rawQuery, params);
+    if (route.portal !== undefined) context.visit = await admitToPortal(options, route.portal, exchange);
+    if (isUnknown(route, exchange)) return serve(exchange, rawQuery, params);
     return admitAudited(exchange, rawQuery, params, await identify(exchange));
   };
+}
+
+function askedOf({ request, response, context }: Exchange, { clock, streams, stopping }: RunnerOptions) {
+  return {
+    principal: context.principal,
+    auditContext: auditContextOf(context, clock),
+    method: request.method ?? 'GET',
+    prefix: context.headers.prefix,
+    rawHeaders: request.rawHeaders,
+    readShort: shortBody(request, response),
+    assignTo: context.principal ? undefined : (tenantId: string) => streams.assign(context, tenantId),
+    stopping,
+    visit: context.visit,
+  };
+}
+
+function isUnknown({ admits, isKeyOptional }: StreamRoute, { context }: Exchange): boolean {
+  return admits === 'anyone' || (isKeyOptional === true && context.headers.apiKey === undefined);
 }
 
 async function sendAnswer(

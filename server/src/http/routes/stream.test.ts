@@ -49,6 +49,28 @@ describe('routes of the kind stream', () => {
     assert.deepEqual(server.answered, ['GET /fails/:when 200']);
   });
 
+  it('a client of HTTP/1.0, which knows no chunks, sees an error and no end when the source breaks in the middle', async () => {
+    // A byte at a time: where more is asked for than there is, the platform takes a reset behind it for an end.
+    const ended = (path: string) =>
+      new Promise<{ readonly bytes: number; readonly code: string | undefined }>((resolve) => {
+        let bytes = 0;
+        let code: string | undefined;
+        const callback = (): boolean => {
+          bytes += 1;
+          return true;
+        };
+        const socket = connect({ port: server.port, host: '127.0.0.1', onread: { buffer: Buffer.alloc(1), callback } });
+        socket.on('error', (error: NodeJS.ErrnoException) => {
+          code = error.code;
+        });
+        socket.once('close', () => resolve({ bytes, code }));
+        socket.write(`GET ${path} HTTP/1.0\r\nHost: h\r\n\r\n`);
+      });
+    const whole = await ended('/any/x');
+    assert.ok(whole.bytes > PIECE.length && whole.code === undefined, JSON.stringify(whole));
+    for (const path of ['/fails/after', '/slow-body']) assert.equal((await ended(path)).code, 'ECONNRESET', path);
+  });
+
   it('413 for more bytes than the record allows, told beforehand or not', async () => {
     const told = start('POST', '/sink', { 'Content-Length': '1000001' });
     told.flushHeaders();

@@ -3,6 +3,7 @@ import type { Socket } from 'node:net';
 import { AppError } from '../../kernel/errors.js';
 import { newId } from '../../kernel/ids.js';
 import { readsPlainJsonAlone } from './accept.js';
+import { breakOff } from './break-off.js';
 import { HEADER_BYTES_MAX } from './hostile.js';
 import { lastResponse } from './last-exchange.js';
 import { problemOf } from './problem.js';
@@ -41,7 +42,7 @@ function refuseInTurn(socket: Socket, error: AppError, isPlainJson: boolean): vo
   if (last === undefined) refuse(socket, error, isPlainJson);
   else if (last.req.complete && last.writableFinished) refuse(socket, error, isPlainJson);
   else if (last.req.complete) last.once('close', () => refuse(socket, error, isPlainJson));
-  else if (last.headersSent) socket.destroy();
+  else if (last.headersSent) breakOff(last);
   else refuse(socket, error, isPlainJson);
 }
 

@@ -1,28 +1,53 @@
 import type { RequestContext } from './context.js';
 
 const NOT_SNIFFED = ['X-Content-Type-Options', 'nosniff'];
+/** For the Portal's own origin alone: in no frame, as no part of another page, and without a trace in what is asked for next. */
+const OF_PORTAL = [
+  ...['X-Frame-Options', 'DENY', 'Content-Security-Policy', "default-src 'none'; frame-ancestors 'none'"],
+  ...['Referrer-Policy', 'no-referrer', 'Cross-Origin-Resource-Policy', 'same-origin'],
+];
 const EXPOSED = 'RateLimit, RateLimit-Policy, Retry-After, Location';
 
+type Readers = 'any origin' | 'own origin' | 'the Portal';
+
 /**
- * What every answer says: its trace id, that it is not sniffed, where keys are used that any origin may read it, and what is
- * given besides. The list is put together once for each prefix; an answer has a copy.
+ * What every answer says: its trace id, that it is not sniffed, where keys are used that any origin may read it, on the Portal
+ * that no other may, and what is given besides. The list is put together once for each prefix; an answer has a copy. Files of
+ * the Portal have a policy of their own.
  */
-export function createCommonHeaders(): (context: RequestContext, others: readonly string[]) => string[] {
-  const lists = { crossOrigin: createLists(true), sameOrigin: createLists(false) };
-  return ({ traceId, isCrossOrigin, headers: { prefix } }, others) => {
-    const headers = (isCrossOrigin ? lists.crossOrigin : lists.sameOrigin)(prefix, others).slice();
-    headers[1] = traceId;
+export function createCommonHeaders(): (
+  context: RequestContext,
+  others: readonly string[],
+  isFile?: boolean,
+) => string[] {
+  const lists = {
+    'any origin': createLists('any origin'),
+    'own origin': createLists('own origin'),
+    'the Portal': createLists('the Portal'),
+  };
+  return (context, others, isFile = false) => {
+    const headers = lists[readersOf(context, isFile)](context.headers.prefix, others).slice();
+    headers[1] = context.traceId;
     return headers;
   };
 }
 
-function createLists(isCrossOrigin: boolean): (prefix: string, others: readonly string[]) => readonly string[] {
+function readersOf({ isCrossOrigin, isOfPortal }: RequestContext, isFile: boolean): Readers {
+  if (isCrossOrigin) return 'any origin';
+  return isOfPortal && !isFile ? 'the Portal' : 'own origin';
+}
+
+function createLists(readers: Readers): (prefix: string, others: readonly string[]) => readonly string[] {
   const byOthers = new Map<readonly string[], Map<string, readonly string[]>>();
 
   function listOf(prefix: string, others: readonly string[]): readonly string[] {
     const exposed = `${prefix}-TRACE-ID, ${prefix}-PROXY-DESTINATION-STATUS, ${EXPOSED}`;
-    const crossOrigin = ['Access-Control-Allow-Origin', '*', 'Access-Control-Expose-Headers', exposed];
-    return [`${prefix}-TRACE-ID`, '', ...NOT_SNIFFED, ...(isCrossOrigin ? crossOrigin : []), ...others];
+    const told = {
+      'any origin': ['Access-Control-Allow-Origin', '*', 'Access-Control-Expose-Headers', exposed],
+      'own origin': [],
+      'the Portal': OF_PORTAL,
+    };
+    return [`${prefix}-TRACE-ID`, '', ...NOT_SNIFFED, ...told[readers], ...others];
   }
 
   return (prefix, others) => {

@@ -54,6 +54,7 @@ export function createGate(options: GateOptions): Gate {
         startedAtMs: clock.monotonicMs(),
         route: 'none',
         isCrossOrigin: false,
+        isOfPortal: false,
         problemsIn: undefined,
         principal: undefined,
         unwrittenBytes: 0,

@@ -103,7 +103,8 @@ export function createResponder(options: ResponderOptions): Responder {
       send(exchange, status, [...headersFor(exchange.context, NOT_STORED), ...extra], body);
     },
     file(exchange, extra, content) {
-      send(exchange, content === undefined ? 304 : 200, [...headersFor(exchange.context, NOTHING), ...extra], content);
+      const headers = [...headersFor(exchange.context, NOTHING, true), ...extra];
+      send(exchange, content === undefined ? 304 : 200, headers, content);
     },
     problem,
   };

@@ -9,22 +9,34 @@ export interface Tally {
   /** Throws 503 when it would be too much. */
   add(sender: Sender, count: number): void;
   remove(sender: Sender, count: number): void;
+  /**
+   * Counts what somebody without a key has for this tenant, from now on and until it is moved or removed under that name. Throws 503,
+   * and changes nothing, when the tenant or its strangers would have too much.
+   */
+  moveTo(tenantId: string, count: number): void;
+  removeFrom(tenantId: string, sender: Pick<Sender, 'limitKey'>, count: number): void;
   readonly total: () => number;
 }
 
 /** A key that is in every browser is used from many addresses: its tenant has no more than this part of everything. */
 const TENANT_PART = 1 / 4;
+/** Of the tenant's part. Whoever needs no key must not use up what those with one need. */
+const STRANGERS_PART = 1 / 2;
+/** Those of whom nothing is known yet, of all tenants together. */
+const NOBODY = '';
 
 export function createTally(max: number, clientMax: number): Tally {
   const tenantMax = max * TENANT_PART;
   const byClient = new Map<string, number>();
   const byTenant = new Map<string, number>();
+  /** The part of strangers in it. */
+  const strangers = new Map<string, number>();
   let total = 0;
 
   return {
     total: () => total,
     add({ limitKey, principal }, count) {
-      const tenantId = principal?.tenantId ?? '';
+      const tenantId = principal?.tenantId ?? NOBODY;
       const ofClient = (byClient.get(limitKey) ?? 0) + count;
       const ofTenant = (byTenant.get(tenantId) ?? 0) + count;
       if (total + count > max || ofClient > clientMax || ofTenant > tenantMax) throw overloaded();
@@ -36,7 +48,21 @@ export function createTally(max: number, clientMax: number): Tally {
       if (count === 0) return;
       total -= count;
       subtract(byClient, limitKey, count);
-      subtract(byTenant, principal?.tenantId ?? '', count);
+      subtract(byTenant, principal?.tenantId ?? NOBODY, count);
+    },
+    moveTo(tenantId, count) {
+      const ofTenant = (byTenant.get(tenantId) ?? 0) + count;
+      const ofStrangers = (strangers.get(tenantId) ?? 0) + count;
+      if (ofTenant > tenantMax || ofStrangers > tenantMax * STRANGERS_PART) throw overloaded();
+      subtract(byTenant, NOBODY, count);
+      byTenant.set(tenantId, ofTenant);
+      strangers.set(tenantId, ofStrangers);
+    },
+    removeFrom(tenantId, { limitKey }, count) {
+      total -= count;
+      subtract(byClient, limitKey, count);
+      subtract(byTenant, tenantId, count);
+      subtract(strangers, tenantId, count);
     },
   };
 }

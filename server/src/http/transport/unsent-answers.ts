@@ -1,5 +1,6 @@
 import type { Socket } from 'node:net';
 import type { Clock } from '../../kernel/clock.js';
+import { breakOffConnection } from './break-off.js';
 import type { Exchange } from './respond.js';
 import { subtract } from './tally.js';
 import { UnsentConnection } from './unsent-connection.js';
@@ -86,7 +87,7 @@ export function createUnsentAnswers(options: UnsentOptions): UnsentAnswers {
       const nowMs = clock.monotonicMs();
       for (const connection of connections.values()) {
         connection.note(nowMs);
-        if (connection.isTooSlow(nowMs, stallMs)) connection.socket.destroy();
+        if (connection.isTooSlow(nowMs, stallMs)) breakOffConnection(connection.socket);
       }
     },
     countOf: (limitKey) => counts.get(limitKey) ?? 0,
@@ -118,5 +119,5 @@ function makeRoom(connections: ReadonlyMap<Socket, UnsentConnection>, bytesMax: 
   const [victim] = [...connections.values()]
     .filter(({ limitKey, socket }) => limitKey === most?.[0] && socket.writableLength > 0)
     .sort((a, b) => a.atMs - b.atMs || b.unsentBytes() - a.unsentBytes());
-  victim?.socket.destroy();
+  if (victim) breakOffConnection(victim.socket);
 }

@@ -1,5 +1,6 @@
 import type { EndSignal } from '../../kernel/end-signal.js';
 import type { Flow } from '../../kernel/flow.js';
+import { breakOff } from './break-off.js';
 import { hasName } from './common-headers.js';
 import type { Exchange } from './respond.js';
 import type { Bounds } from './write-pieces.js';
@@ -78,7 +79,7 @@ interface AnswerEnds {
 async function writeStream(exchange: Exchange, body: Body, bounds: Bounds, ends: AnswerEnds): Promise<void> {
   const { response } = exchange;
   if (typeof body === 'function' && !ends.isHeadAlone) {
-    if ((await writeFlow(exchange, body, ends.begin, bounds)) === 'given up') response.destroy();
+    if ((await writeFlow(exchange, body, ends.begin, bounds)) === 'given up') breakOff(response);
     ends.end();
     return;
   }
@@ -88,7 +89,7 @@ async function writeStream(exchange: Exchange, body: Body, bounds: Bounds, ends:
     const first = isEmpty ? NO_PIECE : await firstOf(pieces, bounds.signal);
     ends.begin();
     if (isEmpty) response.end();
-    else if ((await writePieces(exchange, pieces, first, bounds)) === 'given up') response.destroy();
+    else if ((await writePieces(exchange, pieces, first, bounds)) === 'given up') breakOff(response);
     ends.end();
   } finally {
     const ended = pieces?.return?.();

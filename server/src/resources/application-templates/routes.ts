@@ -10,7 +10,7 @@ export function applicationTemplateRoutes(): RouteRecord[] {
   const base = {
     method: 'GET',
     permission: 'any key',
-    admits: ['application', 'session'],
+    admits: ['application', 'session', 'user'],
     limits: [],
     tag: 'Application templates',
     status: 200,

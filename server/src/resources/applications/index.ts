@@ -13,11 +13,14 @@ export { createApplication } from './definition/create.js';
 export { checkTimedRights } from './definition/definition.js';
 export type { ApplicationNames, NamedApplication } from './definition/named.js';
 export { createApplicationNames } from './definition/named.js';
-export { SESSION_END_EVENTS } from './events.js';
+export { APPLICATION_EVENTS, SESSION_END_EVENTS } from './events.js';
 export { expireApplications } from './expiry/sweep.js';
+export type { KeyTimesRow } from './keys/queries.js';
+export { listKeyTimes } from './keys/queries.js';
 export type { KeyUses } from './keys/uses.js';
 export { createKeyUses, writeKeyUses } from './keys/uses.js';
-export { ExpiresAtInput, Pagination, PermissionNames, RuleBody, RuleInputs } from './schema.js';
+export { ApplicationTypeName, ExpiresAtInput, Pagination, PermissionNames, RuleBody, RuleInputs } from './schema.js';
+export { createApplications } from './service.js';
 
 export const applications: Slice<ChangesOptions> = {
   name: 'applications',

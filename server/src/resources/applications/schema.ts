@@ -8,7 +8,7 @@ const RULES_MAX = 100;
 const CONDITIONS_MAX = 20;
 const NAMES_MAX = 100;
 
-const ApplicationTypeName = Type.Enum([...APPLICATION_TYPES], {
+export const ApplicationTypeName = Type.Enum([...APPLICATION_TYPES], {
   [ERROR_MESSAGE]: `must be one of ${APPLICATION_TYPES.join(', ')}`,
 });
 

@@ -7,7 +7,8 @@ import type { Database } from '../../storage/database.js';
 import type { TenantTx } from '../../storage/scope.js';
 import { beforeWriting } from '../../storage/unwritten.js';
 import { applicationOf, concludeChange, hold, refusedApplication, write, writeDefinition } from './change.js';
-import type { DefinitionShape, Opened } from './kind.js';
+import { withHiddenKept } from './hidden.js';
+import type { Configuration, DefinitionKind, DefinitionShape, Opened } from './kind.js';
 import type { DefinitionFilter } from './queries.js';
 import { FREE_PAGE_BYTES } from './queries.js';
 import type { DefinitionsQuery } from './schema.js';
@@ -100,7 +101,7 @@ async function create<S extends DefinitionShape>(
   input: unknown,
 ): Promise<S['newBody']> {
   const { kind } = store;
-  const definition = kind.read(input);
+  const definition = withSettingsKept(kind, auditContext, {}, kind.read(input));
   const keys = await store.keysFor(tenantId, []);
   const outcome = await database.write(tenantId, async (tx) => {
     const applications = await applicationOf(store, tx, definition, auditContext.atMs);
@@ -127,6 +128,17 @@ async function create<S extends DefinitionShape>(
   });
   if (outcome instanceof AppError) throw outcome;
   return outcome;
+}
+
+/** With what is stored in place of dots, where that is still no more than a definition may say. */
+function withSettingsKept<S extends DefinitionShape>(
+  kind: DefinitionKind<S>,
+  auditContext: AuditContext,
+  before: Configuration,
+  given: S['definition'],
+): S['definition'] {
+  const configuration = withHiddenKept(auditContext, before, given.configuration);
+  return kind.applyPatch({ ...given, configuration }, kind.readPatch({}));
 }
 
 interface AskedChange<S extends DefinitionShape> {
@@ -194,7 +206,8 @@ async function changed<S extends DefinitionShape>(
   const { kind } = store;
   const held = await hold(store, tx, id);
   if (held instanceof AppError) return held;
-  const definition = beforeWriting(() => work(held.content));
+  const { configuration } = held.content;
+  const definition = beforeWriting(() => withSettingsKept(kind, auditContext, configuration, work(held.content)));
   const applications = await applicationOf(store, tx, definition, auditContext.atMs);
   const refusal =
     applicationPath === undefined ? undefined : refusedApplication(definition, applications, applicationPath);

@@ -22,7 +22,7 @@ export interface LogRow {
   readonly entity_version: number | null;
 }
 
-const COLUMN_NAMES = [
+export const COLUMN_NAMES = [
   ...['tenant_id', 'created_at', 'id', 'actor_type', 'actor_id', 'entity_type', 'entity_id', 'operation', 'message'],
   ...['outcome', 'source_address', 'trace_id', 'entity_version'],
 ];
@@ -122,6 +122,49 @@ async function countByKind(tx: TenantTx, filter: LogFilter): Promise<number> {
   const count = statement<Total>(`count_logs_by_kind_${shape}`, `${sql}${countSql}`);
   const [row] = await byIndex(tx, count, values);
   return Number(row?.total ?? 0);
+}
+
+interface BucketRow {
+  readonly bucket: string;
+  readonly count: string;
+}
+
+/** Numbered from 1970 on, by how long each is in milliseconds. */
+const bucketAt = (lengthAt: string) =>
+  `(extract(epoch FROM created_at) * 1000)::bigint / ${lengthAt}::bigint AS bucket`;
+const COUNT_NEWEST_BY_BUCKET = statement<BucketRow>(
+  'count_newest_logs_by_bucket',
+  `SELECT ${bucketAt('$4')}, count(*) AS count FROM (
+     SELECT created_at FROM logs WHERE tenant_id = $1 AND created_at >= $2 AND created_at < $3 ${ORDER} LIMIT $5) AS newest
+   GROUP BY bucket`,
+);
+
+/** How many of the newest entries between two dates are in each bucket: no more than so many of each kind are looked at. */
+export async function countNewestByBucket(
+  tx: TenantTx,
+  filter: LogFilter & { readonly startMs: number; readonly endMs: number },
+  lengthMs: number,
+  limit: number,
+): Promise<ReadonlyMap<number, number>> {
+  const { startMs, endMs } = filter;
+  const rows = isByTimeAlone(filter)
+    ? await tx.run(COUNT_NEWEST_BY_BUCKET, [tx.tenantId, new Date(startMs), new Date(endMs), lengthMs, limit])
+    : await countNewestOfKinds(tx, await alongShorterHistory(tx, filter), lengthMs, limit);
+  return new Map(rows.map(({ bucket, count }) => [Number(bucket), Number(count)]));
+}
+
+async function countNewestOfKinds(tx: TenantTx, filter: LogFilter, lengthMs: number, limit: number) {
+  const { shape, sql, newestSql, values } = kindsOf(tx, filter);
+  const [lengthAt, limitAt] = [`$${values.length + 1}`, `$${values.length + 2}::bigint`];
+  const count = statement<BucketRow>(
+    `count_newest_logs_by_kind_${shape}`,
+    `${sql} SELECT ${bucketAt(lengthAt)}, count(*) AS count FROM (
+       SELECT found.created_at FROM kinds
+       CROSS JOIN LATERAL (${newestSql('created_at', limitAt)}) AS found
+       ORDER BY found.created_at DESC LIMIT ${limitAt}) AS newest
+     GROUP BY bucket`,
+  );
+  return byIndex(tx, count, [...values, lengthMs, limit]);
 }
 
 function of(table: string, columns: readonly string[]): string {

@@ -10,7 +10,7 @@ export function logRoutes(logs: Logs): RouteRecord[] {
   const base = {
     method: 'GET',
     permission: 'log:read',
-    admits: ['application'],
+    admits: ['application', 'user'],
     limits: [],
     tag: 'Logs',
     status: 200,

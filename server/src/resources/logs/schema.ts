@@ -31,7 +31,8 @@ export const LogPagination = named('LogPagination', {
 
 export const LogList = listSchema('LogList', LogPagination, LogBody);
 
-export const LogsQuery = Type.Object({
+/** What narrows a list, a tail or an export of the log. */
+export const LogFilterParameters = {
   entity_type: Type.Optional(text({ maxLength: 50, description: 'Only logs of this entity type' })),
   entity_id: Type.Optional(text({ maxLength: 400, description: 'Only logs of this entity' })),
   actor_id: Type.Optional(text({ maxLength: 200, description: 'Only what this application, user or session did' })),
@@ -41,6 +42,10 @@ export const LogsQuery = Type.Object({
   ),
   start_date: Type.Optional(dateInput({ description: 'created_at at or after this ISO 8601 date' })),
   end_date: Type.Optional(dateInput({ description: 'created_at before this ISO 8601 date' })),
+};
+
+export const LogsQuery = Type.Object({
+  ...LogFilterParameters,
   start: Type.Optional(text({ description: 'Cursor: the `after` of an earlier page' })),
   size: Type.Optional(Type.Integer({ minimum: 1, maximum: 1000, default: 20, description: 'Items on a page' })),
   page: Type.Optional(
@@ -59,3 +64,4 @@ export const EntityTypeBody = named('EntityType', { display_name: Type.String(),
 export type LogBody = Static<typeof LogBody>;
 export type LogList = Static<typeof LogList>;
 export type LogsQuery = Static<typeof LogsQuery>;
+export type LogFilterQuery = Pick<LogsQuery, keyof typeof LogFilterParameters>;

@@ -5,7 +5,7 @@ import type { Database } from '../../storage/database.js';
 import type { LogFilter } from './filters/filter.js';
 import type { LogRow } from './queries.js';
 import { alongShorterHistory, countLogs, listLogs, listNewestLogs } from './queries.js';
-import type { LogBody, LogList, LogsQuery } from './schema.js';
+import type { LogBody, LogFilterQuery, LogList, LogsQuery } from './schema.js';
 
 export interface Logs {
   list(tenantId: string, query: LogsQuery, nowMs: number): Promise<LogList>;
@@ -24,21 +24,14 @@ export function createLogs(options: LogsOptions): Logs {
   return {
     async list(tenantId, query, nowMs) {
       const size = query.size ?? PAGE_SIZE_DEFAULT;
-      const startMs = instantOf(query.start_date);
-      const endMs = instantOf(query.end_date);
+      const asked = logFilterOf(query);
       const scope = {
         list: 'logs',
         tenantId,
-        filters: filtersOf(query, startMs, endMs),
+        filters: filtersOf(query, asked.startMs, asked.endMs),
       };
       const filter: LogFilter = {
-        entityType: query.entity_type,
-        entityId: query.entity_id,
-        actorId: query.actor_id?.toLowerCase(),
-        operation: query.operation,
-        outcome: query.outcome,
-        startMs,
-        endMs,
+        ...asked,
         after: query.start === undefined ? undefined : cursors.open(scope, query.start),
       };
       const offset = ((query.page ?? 1) - 1) * size;
@@ -54,7 +47,7 @@ export function createLogs(options: LogsOptions): Logs {
           });
       const page = rows.slice(0, size);
       const last = page.at(-1);
-      const after =
+      const next =
         rows.length > size && last ? cursors.seal(scope, { atMs: last.created_at.getTime(), id: last.id }) : undefined;
       return {
         pagination: {
@@ -64,7 +57,7 @@ export function createLogs(options: LogsOptions): Logs {
             total_pages: Math.ceil(total / size),
           }),
           page_size: size,
-          ...(after !== undefined && { after, next: after }),
+          ...(next !== undefined && { after: next, next }),
         },
         data: page.map((row) => bodyOf(row, query.include === 'details')),
       };
@@ -72,8 +65,22 @@ export function createLogs(options: LogsOptions): Logs {
   };
 }
 
+/** What a list, a tail or an export is narrowed by. */
+export function logFilterOf(query: LogFilterQuery): LogFilter {
+  return {
+    entityType: query.entity_type,
+    entityId: query.entity_id,
+    actorId: query.actor_id?.toLowerCase(),
+    operation: query.operation,
+    outcome: query.outcome,
+    startMs: instantOf(query.start_date),
+    endMs: instantOf(query.end_date),
+    after: undefined,
+  };
+}
+
 /** An id that nobody can have names nobody. */
-function isNobody({ actorId }: LogFilter): boolean {
+export function isNobody({ actorId }: LogFilter): boolean {
   return actorId !== undefined && !isUuid(actorId);
 }
 

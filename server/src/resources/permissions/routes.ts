@@ -16,7 +16,7 @@ export function permissionRoutes(): RouteRecord[] {
       method: 'GET',
       path: '/permissions',
       permission: 'any key',
-      admits: ['application', 'session'],
+      admits: ['application', 'session', 'user'],
       limits: [],
       tag: 'Permissions',
       summary: 'List permissions',

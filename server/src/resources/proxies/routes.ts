@@ -2,6 +2,7 @@ import type { AnyRoute } from '../../http/routes/any-route.js';
 import type { RouteExample, RouteRecord } from '../../http/routes/route.js';
 import { defineRoute } from '../../http/routes/route.js';
 import type { DefinitionCalls } from '../definitions/calls.js';
+import { HIDDEN_NOTE, withoutSecretsFor } from '../definitions/hidden.js';
 import { DefinitionsQuery } from '../definitions/schema.js';
 import type { ProxyShape } from './definition/content.js';
 import { PROXY_EVENTS } from './events.js';
@@ -12,7 +13,7 @@ import { ProxyBody, ProxyDocument, ProxyList, ProxyPatchDocument } from './schem
 import type { Proxies } from './service.js';
 import { proxyVersionRoutes } from './versions/routes.js';
 
-const base = { limits: [], tag: 'Proxies', admits: ['application'] } as const;
+const base = { limits: [], tag: 'Proxies', admits: ['application', 'user'] } as const;
 const all = { entityId: '*', onDenied: PROXY_EVENTS.denied } as const;
 const one = { entityId: { param: 'id' }, onDenied: PROXY_EVENTS.denied } as const;
 const MADE: RouteExample = { after: 'POST /proxies', params: { id: '$response.body#/id' } };
@@ -52,17 +53,19 @@ function collectionRoutes(proxies: DefinitionCalls<ProxyShape>): RouteRecord[] {
       path: '/proxies',
       permission: 'proxy:read',
       summary: 'List Proxies',
-      description: 'Newest first. Every parameter narrows the result.',
+      description: `Newest first. Every parameter narrows the result. ${HIDDEN_NOTE}`,
       query: DefinitionsQuery,
       status: 200,
       response: ProxyList,
       audit: { ...all, onRead: PROXY_EVENTS.listed },
-      handle: ({ principal, auditContext, query }) => proxies.list(principal.tenantId, auditContext, query),
+      handle: ({ principal, auditContext, query }) =>
+        withoutSecretsFor(principal, proxies.list(principal.tenantId, auditContext, query)),
     }),
     defineRoute({
       ...base,
       method: 'POST',
       path: '/proxies',
+      stepUp: true,
       permission: 'proxy:create',
       summary: 'Create a Proxy',
       description: 'Its key names it in calls. Code is compiled when it is invoked.',
@@ -87,12 +90,13 @@ function readAndDeleteRoutes(proxies: DefinitionCalls<ProxyShape>): RouteRecord[
       path: '/proxies/:id',
       permission: 'proxy:read',
       summary: 'Get a Proxy',
-      description: 'One Proxy with its key, code and configuration. An Application that is gone is not shown.',
+      description: `One Proxy with its key, code and configuration. An Application that is gone is not shown. ${HIDDEN_NOTE}`,
       example: MADE,
       status: 200,
       response: ProxyBody,
       audit: { ...one, onRead: PROXY_EVENTS.retrieved },
-      handle: ({ principal, auditContext, params }) => proxies.get(principal.tenantId, params.id, auditContext.atMs),
+      handle: ({ principal, auditContext, params }) =>
+        withoutSecretsFor(principal, proxies.get(principal.tenantId, params.id, auditContext.atMs)),
     }),
     defineRoute({
       ...base,
@@ -114,6 +118,7 @@ function changeRoutes(proxies: DefinitionCalls<ProxyShape>): RouteRecord[] {
       ...base,
       method: 'PUT',
       path: '/proxies/:id',
+      stepUp: true,
       permission: 'proxy:update',
       summary: 'Update a Proxy',
       description: 'Replaces everything but the key; what is left out is none. Keeps the version before.',
@@ -131,6 +136,7 @@ function changeRoutes(proxies: DefinitionCalls<ProxyShape>): RouteRecord[] {
       ...base,
       method: 'PATCH',
       path: '/proxies/:id',
+      stepUp: true,
       permission: 'proxy:update',
       summary: 'Change a Proxy',
       description:
@@ -148,6 +154,7 @@ function changeRoutes(proxies: DefinitionCalls<ProxyShape>): RouteRecord[] {
       ...base,
       method: 'POST',
       path: '/proxies/:id/regenerate',
+      stepUp: true,
       permission: 'proxy:update',
       summary: 'Make a new key for a Proxy',
       description: 'The one before names nothing from now on. Nothing else changes.',

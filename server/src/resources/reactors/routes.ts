@@ -1,6 +1,7 @@
 import type { RouteExample, RouteRecord } from '../../http/routes/route.js';
 import { defineRoute } from '../../http/routes/route.js';
 import type { DefinitionCalls } from '../definitions/calls.js';
+import { HIDDEN_NOTE, withoutSecretsFor } from '../definitions/hidden.js';
 import { DefinitionsQuery } from '../definitions/schema.js';
 import type { ReactorShape } from './definition/content.js';
 import { REACTOR_EVENTS } from './events.js';
@@ -11,7 +12,7 @@ import { ReactorBody, ReactorDocument, ReactorList, ReactorPatchDocument, Reacto
 import type { Reactors } from './service.js';
 import { reactorVersionRoutes } from './versions/routes.js';
 
-const base = { limits: [], tag: 'Reactors', admits: ['application'] } as const;
+const base = { limits: [], tag: 'Reactors', admits: ['application', 'user'] } as const;
 const all = { entityId: '*', onDenied: REACTOR_EVENTS.denied } as const;
 const one = { entityId: { param: 'id' }, onDenied: REACTOR_EVENTS.denied } as const;
 const MADE: RouteExample = { after: 'POST /reactors', params: { id: '$response.body#/id' } };
@@ -45,17 +46,19 @@ function collectionRoutes(reactors: DefinitionCalls<ReactorShape>): RouteRecord[
       path: '/reactors',
       permission: 'reactor:read',
       summary: 'List Reactors',
-      description: 'Newest first. Every parameter narrows the result.',
+      description: `Newest first. Every parameter narrows the result. ${HIDDEN_NOTE}`,
       query: DefinitionsQuery,
       status: 200,
       response: ReactorList,
       audit: { ...all, onRead: REACTOR_EVENTS.listed },
-      handle: ({ principal, auditContext, query }) => reactors.list(principal.tenantId, auditContext, query),
+      handle: ({ principal, auditContext, query }) =>
+        withoutSecretsFor(principal, reactors.list(principal.tenantId, auditContext, query)),
     }),
     defineRoute({
       ...base,
       method: 'POST',
       path: '/reactors',
+      stepUp: true,
       permission: 'reactor:create',
       summary: 'Create a Reactor',
       description:
@@ -82,12 +85,13 @@ function readAndDeleteRoutes(reactors: DefinitionCalls<ReactorShape>): RouteReco
       path: '/reactors/:id',
       permission: 'reactor:read',
       summary: 'Get a Reactor',
-      description: 'One Reactor with its code and configuration. An Application that is gone is not shown.',
+      description: `One Reactor with its code and configuration. An Application that is gone is not shown. ${HIDDEN_NOTE}`,
       example: MADE,
       status: 200,
       response: ReactorBody,
       audit: { ...one, onRead: REACTOR_EVENTS.retrieved },
-      handle: ({ principal, auditContext, params }) => reactors.get(principal.tenantId, params.id, auditContext.atMs),
+      handle: ({ principal, auditContext, params }) =>
+        withoutSecretsFor(principal, reactors.get(principal.tenantId, params.id, auditContext.atMs)),
     }),
     defineRoute({
       ...base,
@@ -109,6 +113,7 @@ function changeRoutes(reactors: DefinitionCalls<ReactorShape>): RouteRecord[] {
       ...base,
       method: 'PUT',
       path: '/reactors/:id',
+      stepUp: true,
       permission: 'reactor:update',
       summary: 'Update a Reactor',
       description:
@@ -127,6 +132,7 @@ function changeRoutes(reactors: DefinitionCalls<ReactorShape>): RouteRecord[] {
       ...base,
       method: 'PATCH',
       path: '/reactors/:id',
+      stepUp: true,
       permission: 'reactor:update',
       summary: 'Change a Reactor',
       description:
@@ -144,6 +150,7 @@ function changeRoutes(reactors: DefinitionCalls<ReactorShape>): RouteRecord[] {
       ...base,
       method: 'POST',
       path: '/reactors/:id/callback-secret',
+      stepUp: true,
       permission: 'reactor:update',
       summary: 'Make a new callback secret',
       description: 'Replaces the one before at once. Only this answer shows it.',

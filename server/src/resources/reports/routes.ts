@@ -10,7 +10,7 @@ export function reportRoutes(reports: Reports): RouteRecord[] {
       method: 'GET',
       path: '/tenants/self/reports/usage',
       permission: 'report:read',
-      admits: ['application'],
+      admits: ['application', 'user'],
       limits: [],
       tag: 'Reports',
       summary: 'Get the Tenant usage report',

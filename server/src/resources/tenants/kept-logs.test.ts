@@ -15,7 +15,7 @@ import { insertManyLogs } from '../../testing/held-backup.js';
 import { startTestApp } from '../../testing/test-app.js';
 import type { TestDatabase } from '../../testing/test-database.js';
 import { createTestDatabase } from '../../testing/test-database.js';
-import { createTenant, purgeOneBatch } from './index.js';
+import { createTenant, purgeOneBatch, tenantMaker } from './index.js';
 
 const HOUR_MS = 3_600_000;
 const BATCH_ROWS_MAX = 2_000;
@@ -49,9 +49,9 @@ describe('the log of a deleted tenant', () => {
   /** Deleted at that moment, and purged of all but its log. */
   async function makeDeleted(deletedAtMs: number, entries: number): Promise<string> {
     const id = newId();
-    const keyMaker = await keyStore.keyMaker();
+    const maker = await tenantMaker(keyStore);
     const owner = { name: 'T', ownerId: newId(), isNewOwner: true };
-    await database.write(id, (tx) => createTenant(tx, keyMaker, operatorContext(systemClock.nowMs()), owner));
+    await database.write(id, (tx) => createTenant(tx, maker, operatorContext(systemClock.nowMs()), owner));
     await insertManyLogs(db.owner, id, entries);
     await db.owner.query('UPDATE tenants SET deleted_at = $2 WHERE id = $1', [id, new Date(deletedAtMs)]);
     await purgeUntilDone(deletedAtMs + HOUR_MS);

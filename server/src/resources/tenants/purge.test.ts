@@ -20,7 +20,7 @@ import type { TestDatabase } from '../../testing/test-database.js';
 import { createTestDatabase } from '../../testing/test-database.js';
 import { createApplication } from '../applications/index.js';
 import { TENANT_EVENTS } from './events.js';
-import { createTenant, purgeOneBatch } from './index.js';
+import { createTenant, purgeOneBatch, tenantMaker } from './index.js';
 
 const BATCH_ROWS_MAX = 2_000;
 const ROWS_PER_TABLE = 2_500;
@@ -42,9 +42,9 @@ describe('the purge of deleted tenants', () => {
     const auditContext = operatorContext(NOW_MS);
     makeTenant = async () => {
       const id = newId();
-      const keyMaker = await keyStore.keyMaker();
+      const maker = await tenantMaker(keyStore);
       await database.write(id, async (tx) => {
-        await createTenant(tx, keyMaker, auditContext, { name: 'T', ownerId: newId(), isNewOwner: true });
+        await createTenant(tx, maker, auditContext, { name: 'T', ownerId: newId(), isNewOwner: true });
         const rights = { name: 'A', type: 'management', permissions: ['tenant:read'] } as const;
         for (let made = 0; made < 3; made += 1) await createApplication(tx, keyStore.systemKeys, auditContext, rights);
       });

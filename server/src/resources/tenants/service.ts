@@ -1,14 +1,16 @@
 import type { AuditContext } from '../../audit/entry.js';
 import { record } from '../../audit/record.js';
 import type { KeyMaker, KeyStore } from '../../crypto/key-store.js';
+import type { SystemKeys } from '../../crypto/system-keys.js';
 import { formatDate } from '../../kernel/dates.js';
 import { AppError } from '../../kernel/errors.js';
+import { insertOwner } from '../../people/users/queries.js';
 import { announce } from '../../storage/changes.js';
 import type { Database } from '../../storage/database.js';
 import type { Memory } from '../../storage/memory.js';
 import type { TenantTx } from '../../storage/scope.js';
 import type { TokenSettings } from '../../vault/index.js';
-import { insertUser } from '../users/index.js';
+import { storeMember } from '../members/index.js';
 import { TENANT_EVENTS } from './events.js';
 import type { TenantRow } from './queries.js';
 import { findTenantById, insertTenant, markTenantDeleted, updateTenant } from './queries.js';
@@ -27,6 +29,16 @@ export interface Tenants {
   get(tenantId: string): TenantBody | Promise<TenantBody>;
   update(tenantId: string, auditContext: AuditContext, update: TenantUpdate): Promise<TenantBody>;
   delete(tenantId: string, auditContext: AuditContext): Promise<void>;
+}
+
+/** What a new tenant's keys and its owner are made with. */
+export interface TenantMaker {
+  readonly keyMaker: KeyMaker;
+  readonly systemKeys: Pick<SystemKeys, 'rowMac'>;
+}
+
+export async function tenantMaker(keyStore: Pick<KeyStore, 'keyMaker' | 'systemKeys'>): Promise<TenantMaker> {
+  return { keyMaker: await keyStore.keyMaker(), systemKeys: keyStore.systemKeys };
 }
 
 export interface NewTenant {
@@ -104,13 +116,14 @@ function settingsIn({ settings }: TenantBody): TokenSettings {
 /** Makes a tenant with its keys, inside the caller's transaction. */
 export async function createTenant(
   tx: TenantTx,
-  keyMaker: KeyMaker,
+  { keyMaker, systemKeys }: TenantMaker,
   auditContext: AuditContext,
   tenant: NewTenant,
 ): Promise<void> {
-  if (tenant.isNewOwner) await insertUser(tx, tenant.ownerId, auditContext.atMs);
+  if (tenant.isNewOwner) await insertOwner(tx, tenant.ownerId, auditContext.atMs);
   const createdBy = auditContext.actor?.type === 'user' ? auditContext.actor.id : null;
   await insertTenant(tx, { ownerId: tenant.ownerId, name: tenant.name, createdBy, atMs: auditContext.atMs });
+  await storeMember(tx, systemKeys.rowMac, auditContext, { userId: tenant.ownerId, role: 'OWNER' });
   await keyMaker.createTenantKeys(tx, auditContext.atMs);
   await record(tx, auditContext, { event: TENANT_EVENTS.created, entityId: tx.tenantId, outcome: 'success' });
 }

@@ -2,11 +2,13 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { unless } from '@strongroom/test-servers/find.js';
 import { permissionsOf } from '../../access/permissions.js';
+import { makeMember } from '../../resources/members/member-fixture.js';
 import { eventually } from '../eventually.js';
 import type { BrowserPage } from '../headless-browser.js';
 import { findBrowser, openBrowserPage } from '../headless-browser.js';
 import type { TestApp, TestTenant } from '../test-app.js';
 import { startTestApp } from '../test-app.js';
+import type { DocumentObject } from './document.js';
 import { DOCUMENT_FILE, readDocument } from './document.js';
 import type { LinkedRequest } from './linked-requests.js';
 import { requestsOf } from './linked-requests.js';
@@ -20,9 +22,12 @@ describe('the API page in a real browser', { skip: unless(BROWSER, 'browser (chr
   let page: BrowserPage;
   let keys: Readonly<Record<string, string>>;
   let requests: LinkedRequest[];
+  let tagOf: ReadonlyMap<string, string>;
   before(async () => {
     app = await startTestApp();
     tenant = await app.makeTenant(TENANT);
+    // The newest member, whom the example of a change means: an owner keeps its role.
+    await makeMember(app, tenant.id, 'READ_ONLY');
     const rules = [
       { priority: 1, container: '/', transform: 'reveal', permissions: permissionsOf('private') } as const,
     ];
@@ -31,10 +36,13 @@ describe('the API page in a real browser', { skip: unless(BROWSER, 'browser (chr
       private: await app.makeKey(tenant.id, 'private', [], rules),
       public: await app.makeKey(tenant.id, 'public', permissionsOf('public')),
     };
-    requests = requestsOf(await readDocument(DOCUMENT_FILE));
+    const document = await readDocument(DOCUMENT_FILE);
+    requests = requestsOf(document);
+    tagOf = tagsOf(document);
     page = await openBrowserPage(BROWSER ?? assert.fail('no browser was found'));
     await page.goto(`${app.baseUrl}/docs`);
     await seen('every operation', `document.querySelectorAll('.opblock').length === ${requests.length}`);
+    for (const tag of new Set(tagOf.values())) await fold(tag, false);
   });
   after(async () => {
     await page?.close();
@@ -66,7 +74,16 @@ describe('the API page in a real browser', { skip: unless(BROWSER, 'browser (chr
     await seen('no dialog', `document.querySelector('.dialog-ux') === null`);
   }
 
+  /** Closed groups are not drawn: with all of them open, each click takes a second. */
+  async function fold(tag: string, isOpen: boolean): Promise<void> {
+    const heading = `document.querySelector('.opblock-tag[data-tag="${tag}"]')`;
+    await page.evaluate(`${heading}.dataset.isOpen === '${!isOpen}' && ${heading}.click()`);
+    await seen(`${tag} ${isOpen ? 'open' : 'closed'}`, `${heading}.dataset.isOpen === '${isOpen}'`);
+  }
+
   async function open(id: string): Promise<void> {
+    await fold(tagOf.get(id) ?? '', true);
+    await seen(id, inOperation(id, '.opblock-summary-control'));
     const isOpen = await page.evaluate(`${inOperation(id, '.execute')} !== null`);
     if (!isOpen) await page.evaluate(`${inOperation(id, '.opblock-summary-control')}.click()`);
     await seen(`${id} to be sent`, inOperation(id, '.execute'));
@@ -76,6 +93,7 @@ describe('the API page in a real browser', { skip: unless(BROWSER, 'browser (chr
   async function close(id: string): Promise<void> {
     await page.evaluate(`${inOperation(id, '.opblock-summary-control')}.click()`);
     await seen(`${id} closed`, `${inOperation(id, '.execute')} === null`);
+    await fold(tagOf.get(id) ?? '', false);
   }
 
   /** Presses the button, and tells the status of the answer. */
@@ -138,9 +156,29 @@ describe('the API page in a real browser', { skip: unless(BROWSER, 'browser (chr
   });
 });
 
+/** The group of each operation, by its id. */
+function tagsOf({ paths }: DocumentObject): ReadonlyMap<string, string> {
+  const operations = Object.values(paths as Readonly<Record<string, Readonly<Record<string, Tagged>>>>);
+  const tagged = operations.flatMap((byMethod) => Object.values(byMethod));
+  return new Map(tagged.map(({ operationId, tags: [tag = ''] }) => [operationId, tag]));
+}
+
+interface Tagged {
+  readonly operationId: string;
+  readonly tags: readonly string[];
+}
+
 /** What the key of one type sends, those first that others wait for: the document tells it by its links. */
 function inOrder(requests: readonly LinkedRequest[], type: string): LinkedRequest[] {
-  const own = requests.filter(({ body, applicationTypes }) => body !== undefined && applicationTypes.at(-1) === type);
+  const ofType = requests.filter(({ applicationTypes }) => applicationTypes.at(-1) === type);
+  const changes = ofType.filter(({ body }) => body !== undefined);
+  const named = new Set(changes.filter(({ path }) => path.includes('{')).map(({ operationId }) => operationId));
+  // Lists whose answers have the ids that changes need.
+  const lists = ofType.filter(
+    ({ method, path, links }) =>
+      method === 'GET' && !path.includes('{') && Object.values(links).some(({ operationId }) => named.has(operationId)),
+  );
+  const own = [...lists, ...changes];
   const isTarget = (id: string): boolean =>
     own.some(({ links }) => Object.values(links).some(({ operationId }) => operationId === id));
   const depth = ({ operationId, path }: LinkedRequest): number =>

@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { after, before, describe, it } from 'node:test';
 import type { TestApp } from '../test-app.js';
 import { startTestApp } from '../test-app.js';
-import { builtDocument, DOCUMENT_FILE, fileText, readDocument } from './document.js';
+import { builtDocument, builtPortalDocument, DOCUMENT_FILE, fileText, PORTAL_FILE, readDocument } from './document.js';
 
 describe(DOCUMENT_FILE, () => {
   let app: TestApp;
@@ -19,5 +19,11 @@ describe(DOCUMENT_FILE, () => {
   it('is what a running server serves', async () => {
     const { json } = await app.call('GET', '/openapi.json');
     assert.deepEqual(await readDocument(DOCUMENT_FILE), json);
+  });
+});
+
+describe(PORTAL_FILE, () => {
+  it('is what the route records say; `npm run openapi` writes it', async () => {
+    assert.equal(await readFile(PORTAL_FILE, 'utf8'), fileText(builtPortalDocument()));
   });
 });

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { permissionsOf } from '../../access/permissions.js';
+import { makeMember } from '../../resources/members/member-fixture.js';
 import { eventually } from '../eventually.js';
 import type { TestApp, TestTenant } from '../test-app.js';
 import { startTestApp } from '../test-app.js';
@@ -20,6 +21,8 @@ describe('the examples of the API document', () => {
     app = await startTestApp();
     document = await readDocument(DOCUMENT_FILE);
     tenant = await app.makeTenant('A tenant "of value", \\ and more');
+    // The newest member, whom the example of a change means: an owner keeps its role.
+    await makeMember(app, tenant.id, 'READ_ONLY');
     const rules = [
       { priority: 1, container: '/', transform: 'reveal', permissions: permissionsOf('private') } as const,
     ];

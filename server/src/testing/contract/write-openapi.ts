@@ -1,7 +1,8 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { builtDocument, DOCUMENT_FILE, fileText } from './document.js';
+import { builtDocument, builtPortalDocument, DOCUMENT_FILE, fileText, PORTAL_FILE } from './document.js';
 
 await mkdir(dirname(DOCUMENT_FILE), { recursive: true });
 await writeFile(DOCUMENT_FILE, fileText(builtDocument()));
-process.stdout.write(`${DOCUMENT_FILE} is up to date.\n`);
+await writeFile(PORTAL_FILE, fileText(builtPortalDocument()));
+process.stdout.write(`${DOCUMENT_FILE} and ${PORTAL_FILE} are up to date.\n`);

@@ -9,7 +9,7 @@ import { systemClock } from '../../kernel/clock.js';
 import { newId } from '../../kernel/ids.js';
 import { Secret } from '../../kernel/secret.js';
 import { createApplication } from '../../resources/applications/index.js';
-import { createTenant } from '../../resources/tenants/index.js';
+import { createTenant, tenantMaker } from '../../resources/tenants/index.js';
 import type { Journal } from './journal.js';
 
 const DEFAULT_ROUNDS = 5;
@@ -66,9 +66,9 @@ export async function prepareFolder(dataDir: string): Promise<string[]> {
     for (let count = 0; count < OTHER_TENANTS; count += 1) {
       const [tenantId, ownerId] = [newId(), newId()];
       const auditContext = operatorContext(systemClock.nowMs());
-      const keyMaker = await core.keyStore.keyMaker();
+      const maker = await tenantMaker(core.keyStore);
       const { key } = await core.database.write(tenantId, async (tx) => {
-        await createTenant(tx, keyMaker, auditContext, { name: 'Under load', ownerId, isNewOwner: true });
+        await createTenant(tx, maker, auditContext, { name: 'Under load', ownerId, isNewOwner: true });
         const application = { name: 'Writer', type: 'management', permissions: permissionsOf('management') } as const;
         return createApplication(tx, core.keyStore.systemKeys, auditContext, application);
       });

@@ -1,8 +1,14 @@
 import type { AuditContext } from '../../audit/entry.js';
-import { formatDate } from '../../kernel/dates.js';
+import { formatDate, monthsBefore } from '../../kernel/dates.js';
 import type { TenantTx } from '../../storage/scope.js';
 import type { GroupDifference, TokenCount } from './queries.js';
-import { addActiveTokens, addToGroups, findActiveTokenCount, findTokenCounts } from './queries.js';
+import {
+  addActiveTokens,
+  addToGroups,
+  findActiveTokenCount,
+  findTokenCounts,
+  listActiveTokenCounts,
+} from './queries.js';
 
 /** A token that was created, read or used. */
 export interface ActiveToken {
@@ -46,6 +52,21 @@ export interface UsageFigures {
 export async function findUsage(tx: TenantTx, nowMs: number): Promise<UsageFigures> {
   const [counts, active] = await Promise.all([findTokenCounts(tx, nowMs), findActiveTokenCount(tx, monthOf(nowMs))]);
   return { counts, active };
+}
+
+export interface ActiveMonth {
+  /** `2030-01` */
+  readonly month: string;
+  readonly count: number;
+}
+
+/** The months before the current one, newest first, back to the first that has any; at most so many. */
+export async function findActiveMonths(tx: TenantTx, nowMs: number, monthsMax: number): Promise<ActiveMonth[]> {
+  const months = Array.from({ length: monthsMax }, (_, ago) => monthOf(monthsBefore(nowMs, ago + 1)));
+  const counts = await listActiveTokenCounts(tx, months.at(-1) ?? monthOf(nowMs), monthOf(nowMs));
+  const named = months.map((day) => day.slice(0, 7));
+  const first = named.findLastIndex((month) => counts.has(month));
+  return named.slice(0, first + 1).map((month) => ({ month, count: counts.get(month) ?? 0 }));
 }
 
 /** The first day of the calendar month in UTC. */

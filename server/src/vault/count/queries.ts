@@ -2,6 +2,7 @@ import { int4Array, int8Array, textArray, uuidArray } from '../../storage/binary
 import { bulkWrite } from '../../storage/bulk.js';
 import type { TenantTx } from '../../storage/scope.js';
 import { statement } from '../../storage/statement.js';
+import { sumBy } from '../../storage/sum-by.js';
 
 /** A writer keeps to one slot, so that writers do not wait for each other on a row. */
 const COUNTER_SLOTS = 8;
@@ -48,6 +49,22 @@ const FIND_ACTIVE_TOKEN_COUNT = statement<{ count: string }>(
 export async function findActiveTokenCount(tx: TenantTx, month: string): Promise<number> {
   const [row] = await tx.run(FIND_ACTIVE_TOKEN_COUNT, [tx.tenantId, month]);
   return Number(row?.count ?? 0);
+}
+
+const LIST_ACTIVE_TOKEN_COUNTS = statement<{ month: string; count: string }>(
+  'list_active_token_counts',
+  `SELECT to_char(month, 'YYYY-MM') AS month, sum(count) AS count FROM active_token_counts
+   WHERE tenant_id = $1 AND month >= $2 AND month < $3 GROUP BY month ORDER BY month DESC LIMIT 100`,
+);
+
+/** By month, `2030-01`: from one first day on, before another. */
+export async function listActiveTokenCounts(
+  tx: TenantTx,
+  fromMonth: string,
+  beforeMonth: string,
+): Promise<ReadonlyMap<string, number>> {
+  const rows = await tx.run(LIST_ACTIVE_TOKEN_COUNTS, [tx.tenantId, fromMonth, beforeMonth]);
+  return new Map(rows.map(({ month, count }) => [month, Number(count)]));
 }
 
 /** Tokens of one group that came (positive) or went (negative). */
@@ -166,20 +183,4 @@ export async function addActiveTokens(
   const row = { tenantId: tx.tenantId, month, slot };
   const seen = tokenIds.flatMap((tokenId) => (tokenId === undefined ? [] : [{ ...row, tokenId, count: 1 }]));
   await tx.gather(ADD_ACTIVE_TOKENS, made === 0 ? seen : [...seen, { ...row, tokenId: undefined, count: made }]);
-}
-
-/** One row a key, with the sum of its figures, in the order of the keys: every writer then takes its locks in that order. */
-function sumBy<Row>(
-  rows: readonly Row[],
-  keyOf: (row: Row) => string,
-  figureOf: (row: Row) => number,
-): { readonly row: Row; readonly sum: number }[] {
-  const sums = new Map<string, { row: Row; sum: number }>();
-  for (const row of rows) {
-    const key = keyOf(row);
-    const known = sums.get(key);
-    if (known) known.sum += figureOf(row);
-    else sums.set(key, { row, sum: figureOf(row) });
-  }
-  return [...sums].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, summed]) => summed);
 }

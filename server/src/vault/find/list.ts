@@ -7,7 +7,6 @@ import { createBudget } from '../../expressions/budget.js';
 import type { Expressions } from '../../expressions/expressions.js';
 import type { LargeWork } from '../../kernel/large-work.js';
 import type { Database } from '../../storage/database.js';
-import type { TenantTx } from '../../storage/scope.js';
 import { recordTouched } from '../change/change.js';
 import { TOKEN_EVENTS } from '../events.js';
 import type { Opener } from '../open/open.js';
@@ -18,25 +17,18 @@ import type { Fingerprints } from '../present/present.js';
 import { createPresent } from '../present/present.js';
 import type { PresentedToken } from '../present/token-body.js';
 import type { Filters } from '../search/build.js';
-import { createDirectory } from '../search/directory.js';
-import type { Page } from '../search/list-queries.js';
-import { countTokens, findTokens } from '../search/list-queries.js';
 import { parseQuery } from '../search/parse.js';
-import type { Ask, Resolved } from '../search/resolve.js';
-import { resolveAsk, resolveAtOnce } from '../search/resolve.js';
-import { fingerprintBytes } from '../stored/fingerprint.js';
 import type { TokenPosition } from '../stored/position.js';
 import type { FoundRow } from '../stored/row.js';
 import { isLarge, sealedBytesOf } from '../stored/row.js';
 import type { LargePage, LargePages, TokenPieces } from './large-pages.js';
 import { createLargePages, FREE_BYTES_MAX, PIECE_BYTES_MAX } from './large-pages.js';
+import type { Look, Searched } from './look.js';
+import { pageOf } from './look.js';
 
 /** What the mask of one token on a page may cost, about five milliseconds; and from where on it is dear. */
 const MASK_UNITS_MAX = 1_000_000;
 const DEAR_UNITS = 200_000;
-
-/** Whose data can be searched for: tokens that are shown masked, or only such as are revealed. */
-export type SearchData = 'masked' | 'revealed';
 
 /** What is looked for: by the filters of a list, or by the text of a search. */
 export type Wanted = { readonly includesChildren: boolean } & (
@@ -63,8 +55,8 @@ export interface ListOptions {
   readonly opener: Opener;
   readonly expressions: Expressions;
   readonly fingerprints: Fingerprints;
-  readonly searchData: SearchData;
   readonly largeWork: LargeWork;
+  readonly look: Look;
 }
 
 export type ListTokens = (
@@ -75,70 +67,31 @@ export type ListTokens = (
 ) => Promise<TokenPage>;
 
 interface Parts extends ListOptions {
-  readonly readDirectory: ReturnType<typeof createDirectory>;
   readonly largePages: LargePages;
-  readonly least: Ask['least'];
 }
 
 export function createListTokens(options: ListOptions): ListTokens {
-  const parts: Parts = {
-    ...options,
-    readDirectory: createDirectory(),
-    largePages: createLargePages(options),
-    least: {
-      fingerprint: options.fingerprints === 'masked' ? 'mask' : 'reveal',
-      data: options.searchData === 'revealed' ? 'reveal' : 'mask',
-    },
-  };
+  const parts: Parts = { ...options, largePages: createLargePages(options) };
   return async (principal, auditContext, wanted, page) => {
     if (page.by === 'offset') {
       const { offset, limit } = page;
-      const { rows, total } = await look(parts, principal, auditContext, wanted, { offset, limit, isCounted: true });
+      const { rows, total } = await parts.look(principal, auditContext, searched(wanted), {
+        offset,
+        limit,
+        isCounted: true,
+      });
       return { total, next: undefined, tokens: await disclose(parts, principal, auditContext, wanted, rows) };
     }
     const { after, limit } = page;
     // One more than asked for tells whether there is a next page.
-    const { rows } = await look(parts, principal, auditContext, wanted, { after, limit: limit + 1, isCounted: false });
-    const shown = rows.slice(0, limit);
-    const last = rows.length > limit ? shown.at(-1) : undefined;
-    const next = last && { createdAtMs: last.created_at.getTime(), tie: last.tie };
+    const { rows } = await parts.look(principal, auditContext, searched(wanted), {
+      after,
+      limit: limit + 1,
+      isCounted: false,
+    });
+    const { shown, next } = pageOf(rows, limit);
     return { total: 0, next, tokens: await disclose(parts, principal, auditContext, wanted, shown) };
   };
-}
-
-async function look(
-  { database, opener, least, readDirectory }: Parts,
-  principal: Principal,
-  auditContext: AuditContext,
-  wanted: Wanted,
-  page: Page & { readonly isCounted: boolean },
-): Promise<{ readonly rows: FoundRow[]; readonly total: number }> {
-  const search = wanted.by === 'query' ? { query: parseQuery(wanted.query) } : { filters: wanted.filters };
-  const keys = await opener.keysOf(principal.tenantId);
-  const { includesChildren } = wanted;
-  const permission = permissionFor(wanted);
-  const ask: Ask = {
-    principal,
-    permission,
-    keys,
-    includesChildren,
-    readFingerprint: fingerprintBytes,
-    least,
-    ...search,
-  };
-  const nowMs = auditContext.atMs;
-  const find = async (tx: TenantTx, resolved: Resolved) => {
-    const [rows, total] = await Promise.all([
-      findTokens(tx, { ...resolved, ...page, nowMs }),
-      page.isCounted ? countTokens(tx, { ...resolved, nowMs }) : 0,
-    ]);
-    return { rows, total };
-  };
-  const resolved = resolveAtOnce(ask);
-  if (resolved) return database.readAtOnce(principal.tenantId, (tx) => find(tx, resolved));
-  return database.readPage(principal.tenantId, async (tx) =>
-    find(tx, await resolveAsk(tx, ask, (asked) => readDirectory(asked, nowMs))),
-  );
 }
 
 /** Opens and shapes the tokens of a page, and has the log say so before they leave. */
@@ -191,6 +144,12 @@ function budgetOf(budgets: Budget[]): Budget {
   return budget;
 }
 
-function permissionFor(wanted: Wanted): Ask['permission'] {
+function searched(wanted: Wanted): Searched {
+  const { includesChildren } = wanted;
+  const search = wanted.by === 'query' ? { query: parseQuery(wanted.query) } : { filters: wanted.filters };
+  return { ...search, includesChildren, permission: permissionFor(wanted) };
+}
+
+function permissionFor(wanted: Wanted): Searched['permission'] {
   return wanted.by === 'query' ? 'token:search' : 'token:read';
 }

@@ -9,7 +9,7 @@ import { fingerprintText } from '../stored/fingerprint.js';
 import type { TokenRow } from '../stored/row.js';
 import { TOKEN_TYPE_CATALOGUE } from '../types/catalogue.js';
 import { hasCvc, withoutCvc } from '../types/cvc.js';
-import type { PresentedToken } from './token-body.js';
+import type { PresentedToken, TokenDescription } from './token-body.js';
 
 /** A stored token that was opened. */
 export interface OpenToken {
@@ -108,6 +108,22 @@ export function bareBody({ row, content }: OpenToken): PresentedToken {
     tenant_id: row.tenant_id,
     // In one order: that of the match would tell that it is one.
     containers: [...content.containers].sort(),
+  };
+}
+
+/** Named one by one, so that a new member of a token is not told by itself. */
+export function describedBody({ row, content }: OpenToken): TokenDescription {
+  return {
+    id: row.id,
+    type: content.type,
+    tenant_id: row.tenant_id,
+    containers: [...content.containers],
+    metadata: content.metadata,
+    created_by: row.created_by ?? undefined,
+    created_at: formatDate(row.created_at.getTime()),
+    modified_by: row.modified_by ?? undefined,
+    modified_at: dateText(row.modified_at),
+    expires_at: dateText(row.expires_at),
   };
 }
 

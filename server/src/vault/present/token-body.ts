@@ -25,3 +25,9 @@ export interface PresentedToken {
   readonly modified_by?: string | undefined;
   readonly modified_at?: string | undefined;
 }
+
+/** What is told of a token to people, who see nothing that it holds: no data, mask, fingerprint, expression or index. */
+export type TokenDescription = Pick<
+  PresentedToken,
+  'id' | 'type' | 'tenant_id' | 'containers' | 'metadata' | 'created_by' | 'modified_by' | 'modified_at' | 'expires_at'
+> & { readonly created_at: string };

@@ -40,3 +40,14 @@ export async function findDirectoryVersion(tx: TenantTx): Promise<string> {
   const [row] = await tx.run(FIND_VERSION, [tx.tenantId]);
   return row?.version ?? '0';
 }
+
+const LIST_CONTAINERS = statement<{ container: string }>(
+  'list_token_containers',
+  `SELECT container FROM token_groups CROSS JOIN LATERAL unnest(containers) AS container
+   WHERE tenant_id = $1 GROUP BY container HAVING sum(count) > 0 ORDER BY sum(count) DESC, container LIMIT $2`,
+);
+
+/** Those that have tokens, the fullest first. */
+export async function listContainers(tx: TenantTx, limit: number): Promise<string[]> {
+  return (await tx.run(LIST_CONTAINERS, [tx.tenantId, limit])).map(({ container }) => container);
+}

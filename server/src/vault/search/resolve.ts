@@ -1,5 +1,4 @@
 import type { Permission } from '../../access/permissions.js';
-import type { Principal } from '../../access/principal.js';
 import type { TenantTx } from '../../storage/scope.js';
 import { metadataTerm } from '../stored/terms.js';
 import type { Filters, Held, Vocabulary } from './build.js';
@@ -13,6 +12,7 @@ import type { Least } from './shown.js';
 import { asksDirectory, shownTo } from './shown.js';
 import type { TermRows } from './term-queries.js';
 import { readTermRows } from './term-queries.js';
+import type { Finder } from './visibility.js';
 import { seesAll, visibleTo } from './visibility.js';
 
 const EVERYTHING: Query = { kind: 'all' };
@@ -20,7 +20,7 @@ const NO_TERM_ROWS: TermRows = new Map();
 
 /** Who looks for what. */
 export interface Ask extends Omit<Vocabulary, 'directory' | 'shown'> {
-  readonly principal: Principal;
+  readonly principal: Finder;
   /** What a token must be granted for to be found. */
   readonly permission: Extract<Permission, 'token:read' | 'token:search'>;
   readonly query?: Query;

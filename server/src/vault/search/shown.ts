@@ -1,10 +1,10 @@
 import type { Permission } from '../../access/permissions.js';
-import type { Principal } from '../../access/principal.js';
 import type { Grants, Transform } from '../../access/rules.js';
 import { strictest } from '../../access/rules.js';
 import type { SearchCondition } from './condition.js';
 import { ALL, both, either, NONE, negated } from './condition.js';
 import type { Group } from './directory-queries.js';
+import type { Finder } from './visibility.js';
 import { coveredBy } from './visibility.js';
 
 /** What has to be shown of a token before it may be found by what it holds. */
@@ -15,7 +15,7 @@ export type Least = Extract<Transform, 'reveal' | 'mask'>;
  * looked for only there. The first rule that covers a token decides, so a rule counts where no earlier one shows less.
  */
 export function shownTo(
-  principal: Principal,
+  principal: Finder,
   permission: Permission,
   least: Least,
   directory: readonly Group[],
@@ -24,7 +24,7 @@ export function shownTo(
 }
 
 /** Whether that takes the directory: where every grant shows enough, or names no container, it does not. */
-export function asksDirectory(principal: Principal, permission: Permission, least: Least): boolean {
+export function asksDirectory(principal: Finder, permission: Permission, least: Least): boolean {
   return principal.grants.some(
     (grants) =>
       !showsEnough(grants, permission, least) &&

@@ -7,19 +7,22 @@ import { ALL, both, either, groupsCondition, idsCondition, NONE } from './condit
 import { coversContainer } from './containers.js';
 import type { Group } from './directory-queries.js';
 
+/** As much of a principal as decides what it finds. */
+export type Finder = Pick<Principal, 'grants'>;
+
 const EVERYWHERE = '/';
 
 /**
  * Which tokens somebody may find by a permission. A rule sees a token if it covers one of its containers, so whole groups
  * are seen or not; only a session's conditions on ids have to be asked of each token.
  */
-export function visibleTo(principal: Principal, permission: Permission, directory: readonly Group[]): SearchCondition {
+export function visibleTo(principal: Finder, permission: Permission, directory: readonly Group[]): SearchCondition {
   if (principal.grants.length === 0) return NONE;
   return both(principal.grants.map((grants) => visibleBy(grants, permission, directory)));
 }
 
 /** Sees every token, whatever groups there are: then nobody has to look at the directory. */
-export function seesAll(principal: Principal, permission: Permission): boolean {
+export function seesAll(principal: Finder, permission: Permission): boolean {
   return visibleTo(principal, permission, []).kind === 'all';
 }
 

@@ -28,6 +28,8 @@ export interface LargeDetokenize {
   readonly rows: readonly FoundRow[];
   readonly expressions: readonly NamedExpression[];
   readonly budget: Budget;
+  /** What goes meanwhile has no view, and is no reason to refuse the rest. */
+  readonly mayBeGone?: true;
   /** Throws when the caller may not see the token. */
   readonly check: (token: OpenRow) => void;
   readonly viewsOf: (tokens: readonly OpenRow[]) => ReadonlyMap<string, TokenView>;
@@ -63,7 +65,7 @@ export async function evaluateLarge(
 
   for (const piece of piecesOf(rows)) {
     await open(piece, (tokens) => {
-      refuseGone(piece, tokens);
+      if (!request.mayBeGone) refuseGone(piece, tokens);
       for (const token of tokens) request.check(token);
     });
   }
@@ -72,7 +74,7 @@ export async function evaluateLarge(
   for (const group of groupsOf(expressions, byId)) {
     await open(group.rows, (tokens) =>
       noting(() => {
-        refuseGone(group.rows, tokens);
+        if (!request.mayBeGone) refuseGone(group.rows, tokens);
         // Whoever combines tokens in many ways pays for opening them anew.
         budget.spend(bytesOf(group.rows.filter((row) => opened.has(row))));
         for (const row of group.rows) opened.add(row);

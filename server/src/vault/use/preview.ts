@@ -126,6 +126,7 @@ async function evaluateInPieces(asked: Asked) {
     evaluateLarge(options, {
       ...{ principal, auditContext, budget, rows: shownRows, noting: refusals.noting },
       expressions: named.map(({ text, ids }) => ({ text, ids: ids.filter((id) => granted.shown.has(id)) })),
+      mayBeGone: true,
       check: () => undefined,
       viewsOf: (tokens) => viewsOf(asked, tokens),
       evaluate: (text, views) => {

@@ -43,6 +43,26 @@ export async function listApiKeys(tx: TenantTx, applicationId: string, nowMs: nu
   return tx.run(LIST_API_KEYS, [tx.tenantId, applicationId, new Date(nowMs)]);
 }
 
+/** What the keys of an Application come to. */
+export interface KeyTimesRow {
+  readonly application_id: string;
+  readonly key_count: number;
+  readonly last_used_at: Date | null;
+  readonly next_end_at: Date | null;
+}
+
+const LIST_KEY_TIMES = statement<KeyTimesRow>(
+  'list_key_times',
+  `SELECT application_id, (count(*) FILTER (WHERE expires_at IS NULL OR expires_at > $3))::int AS key_count,
+     max(last_used_at) AS last_used_at, min(expires_at) FILTER (WHERE expires_at > $3) AS next_end_at
+   FROM api_keys WHERE tenant_id = $1 AND application_id = ANY ($2::uuid[]) GROUP BY application_id`,
+);
+
+/** Of the Applications of a page at once. A key that has just ended was used all the same. */
+export async function listKeyTimes(tx: TenantTx, ids: readonly string[], nowMs: number): Promise<KeyTimesRow[]> {
+  return tx.run(LIST_KEY_TIMES, [tx.tenantId, ids, new Date(nowMs)]);
+}
+
 const LIST_DEAD_API_KEYS = statement<ApiKeyRow>(
   'list_dead_api_keys',
   `SELECT hash, id, mac, expires_at, created_by, created_at FROM api_keys

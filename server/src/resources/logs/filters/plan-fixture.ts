@@ -121,5 +121,6 @@ function rowsIn(node: PlanNode): number {
 
 function literalOf(value: Value): string {
   if (value === null) return 'NULL';
+  if (Array.isArray(value)) return `ARRAY[${value.map(literalOf).join(', ')}]`;
   return `'${value instanceof Date ? value.toISOString() : String(value)}'`;
 }

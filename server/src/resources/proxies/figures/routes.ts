@@ -10,7 +10,7 @@ export function proxyFigureRoutes(figures: FigureCalls): RouteRecord[] {
       method: 'GET',
       path: '/proxies/:id/metrics',
       permission: 'proxy:read',
-      admits: ['application'],
+      admits: ['application', 'user'],
       limits: [],
       tag: 'Proxies',
       summary: 'Get the figures of a Proxy',

@@ -86,8 +86,9 @@ describe('the preview of a Proxy', { skip: findProgram('openssl') ? false : 'ope
     assert.deepEqual(body.all.data, { number: MASKED, expiration_month: 3, expiration_year: 2031 });
     assert.equal(body.all.fingerprint, undefined);
     assert.equal(body.test, MASKED);
-    const text = JSON.stringify(body);
-    assert.ok(!text.includes(CARD_NUMBER) && !text.includes('987'));
+    // Without what is random, where three digits can stand by chance.
+    const text = JSON.stringify({ ...body, hmac: undefined, all: body.all.data });
+    assert.ok(!JSON.stringify(body).includes(CARD_NUMBER) && !text.includes('987'));
     const masked = await made({ data: 'another value', mask: MASKED });
     const other = await shown({ hmac: `{{ ${masked} | hmac: "sha-256", "k" | to_base16 }}` });
     assert.equal(other.body.hmac, body.hmac, 'two values with one mask look alike');

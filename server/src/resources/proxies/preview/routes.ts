@@ -28,7 +28,7 @@ export function proxyPreviewRoutes(previews: ProxyPreviews): RouteRecord[] {
     anyBody: true,
     ...PAYLOAD,
     permission: 'token:use or proxy:update',
-    admits: ['application', 'session'],
+    admits: ['application', 'session', 'user'],
     changesNothing: true,
     status: 200,
     response: ProxyPreviewBody,

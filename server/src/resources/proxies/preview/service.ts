@@ -1,4 +1,5 @@
 import { holds } from '../../../access/decide.js';
+import type { Principal } from '../../../access/principal.js';
 import type { AuditContext } from '../../../audit/entry.js';
 import { validationFailed } from '../../../kernel/errors.js';
 import type { Json } from '../../../kernel/json.js';
@@ -11,7 +12,6 @@ import type { ProxyStore } from '../definition/store.js';
 import { readAskedProxy } from '../run/asked.js';
 import type { BodyKind } from '../run/body-kind.js';
 import { bodyKindOf } from '../run/body-kind.js';
-import type { ProxyCaller } from '../run/called-proxy.js';
 import { destinationUrl } from '../run/destination.js';
 import { headerValue } from '../run/message.js';
 import type { PreviewInput } from './input.js';
@@ -39,8 +39,8 @@ export interface ShownPreview {
  * caller's own, also where a call would use those of the Proxy's Application: a caller is shown no mask it has no right to.
  */
 export interface ProxyPreviews {
-  stored(caller: ProxyCaller, auditContext: AuditContext, id: string | undefined, body: unknown): Promise<ShownPreview>;
-  ephemeral(caller: ProxyCaller, auditContext: AuditContext, body: unknown): Promise<ShownPreview>;
+  stored(caller: Principal, auditContext: AuditContext, id: string | undefined, body: unknown): Promise<ShownPreview>;
+  ephemeral(caller: Principal, auditContext: AuditContext, body: unknown): Promise<ShownPreview>;
 }
 
 const JSON_TYPE = ['Content-Type', 'application/json'] as const;
@@ -64,7 +64,7 @@ export function createProxyPreviews(options: ProxyPreviewOptions, store: ProxySt
 
 async function shown(
   { vault, headerPrefixes }: ProxyPreviewOptions,
-  caller: ProxyCaller,
+  caller: Principal,
   auditContext: AuditContext,
   baseUrl: string,
   input: PreviewInput,

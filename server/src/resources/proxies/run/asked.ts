@@ -1,6 +1,8 @@
 import { PORTAL_COOKIE } from '../../../access/portal-cookie-reader.js';
 import { AppError } from '../../../kernel/errors.js';
 import type { HeaderPairs } from '../../../outbound/message-headers.js';
+import { DEVICE_COOKIE } from '../../../people/devices/devices.js';
+import { ERRAND_COOKIE } from '../../../people/oidc/errand.js';
 
 /** What a request to `/proxy` asks for, apart from its body. */
 export interface AskedProxy {
@@ -111,9 +113,11 @@ function isForwarded(lower: string): boolean {
   return !NOT_FORWARDED.has(lower) && !NOT_FORWARDED_STARTS.some((start) => lower.startsWith(start));
 }
 
-/** A browser sends it to this origin by itself; it is nobody else's business. */
+/** A browser sends them to this origin by itself; they are nobody else's business. */
+const PORTAL_COOKIES = new Set([PORTAL_COOKIE, DEVICE_COOKIE, ERRAND_COOKIE]);
+
 function withoutPortalCookie(value: string): string {
-  const pairs = value.split(';').filter((pair) => pair.split('=')[0]?.trim() !== PORTAL_COOKIE);
+  const pairs = value.split(';').filter((pair) => !PORTAL_COOKIES.has(pair.split('=')[0]?.trim() ?? ''));
   return pairs.join(';').trim();
 }
 

@@ -59,7 +59,11 @@ describe('a call through an ephemeral Proxy', { skip: findProgram('openssl') ? f
   it('forwards what is the caller’s and nothing of ours', async () => {
     await send('GET', '/plain', {
       headers: {
-        ...{ 'X-Mine': 'yes', Cookie: '__Host-strongroom_session=secret; mine=1', 'X-Forwarded-For': '10.1.1.1' },
+        ...{
+          'X-Mine': 'yes',
+          Cookie: '__Host-strongroom_session=secret; mine=1; __Host-strongroom_device=secret',
+          'X-Forwarded-For': '10.1.1.1',
+        },
         ...{ 'SVC-IDEMPOTENCY-KEY': 'x', 'BT-API-KEY': 'y', 'SVC-TENANT-ID': 'z', 'Sec-Fetch-Mode': 'cors' },
         ...{ 'SVC-PROXY-KEEP-ALIVE': 'timeout=5', 'SVC-PROXY-CONNECTION': 'close', 'Proxy-Authorization': 'basic x' },
       },

@@ -2,11 +2,10 @@ import type { AuditContext } from '../../../audit/entry.js';
 import { record } from '../../../audit/record.js';
 import type { StreamAnswer, StreamRequest } from '../../../http/routes/stream-route.js';
 import { displayRefused, isForDisplay } from '../../../http/transport/custom-response.js';
-import type { ByteBudget, Share } from '../../../kernel/byte-budget.js';
-import { createByteBudget } from '../../../kernel/byte-budget.js';
 import type { Clock } from '../../../kernel/clock.js';
 import { AppError } from '../../../kernel/errors.js';
 import type { Flow } from '../../../kernel/flow.js';
+import type { GrowingShare } from '../../../kernel/growing-bytes.js';
 import type { HeaderPairs } from '../../../outbound/message-headers.js';
 import type { Outbound, OutboundAnswer } from '../../../outbound/outbound.js';
 import { readPlainBody } from '../../../outbound/plain-body.js';
@@ -26,7 +25,7 @@ import { fetchHeaders, hasBody, headerValue, isText } from './message.js';
 import { resolveRequest } from './resolve-request.js';
 import type { Transformed, TransformOptions } from './transform.js';
 import { bodyForCode, headersForCode, transform } from './transform.js';
-import { readWholeBody } from './whole-body.js';
+import { createWholeBytes, readWholeBody, WHOLE_BYTES_MAX } from './whole-body.js';
 
 export interface ProxyInvokeOptions extends CalledProxyOptions, TransformOptions {
   readonly database: Database;
@@ -47,9 +46,6 @@ export interface ProxyCalled {
 
 export type ProxyRequest = StreamRequest<ProxyCaller | undefined>;
 
-/** Bodies that are read whole, and answers that code is given. */
-const WHOLE_BYTES_MAX = 5_242_880;
-const HELD_BYTES_MAX = 24 * WHOLE_BYTES_MAX;
 const EPHEMERAL = 'ephemeral';
 const RIGHTS_FRESH_MS = 100;
 
@@ -60,7 +56,7 @@ interface Underway {
   readonly asked: AskedProxy;
   readonly called: CalledProxy;
   readonly auditContext: AuditContext;
-  readonly share: Share;
+  readonly share: GrowingShare;
 }
 
 /**
@@ -70,10 +66,7 @@ interface Underway {
  * behind that has "Proxy invocation failed", durable before the refusal.
  */
 export function createProxyInvoke(options: ProxyInvokeOptions): (request: ProxyRequest) => Promise<StreamAnswer> {
-  const bytes: ByteBudget = createByteBudget({
-    ...{ bytesMax: HELD_BYTES_MAX, ownerBytesMax: HELD_BYTES_MAX / 2 },
-    ...{ waitingMax: 512, ownerWaitingMax: 256, waitMaxMs: 10_000 },
-  });
+  const bytes = createWholeBytes();
   return async (request) => {
     const { clock } = options;
     const { method, params, rawQuery, rawHeaders } = request;
@@ -81,6 +74,7 @@ export function createProxyInvoke(options: ProxyInvokeOptions): (request: ProxyR
     const sent = { method, path: params['*'] ?? '', rawQuery, rawHeaders };
     const asked = readAskedProxy(sent, options.headerPrefixes);
     const called = await calledProxy(options, asked, request.principal);
+    request.assignTo?.(called.tenantId);
     const startedMs = clock.monotonicMs();
     const share = bytes.open(called.tenantId);
     const auditContext = { ...request.auditContext, actor: called.acting?.actor };
@@ -97,7 +91,7 @@ export function createProxyInvoke(options: ProxyInvokeOptions): (request: ProxyR
       note(error instanceof AppError ? error : new AppError('internal_error', 'The call failed on our side.'));
       throw error;
     } finally {
-      share();
+      share.release();
     }
   };
 }
@@ -135,7 +129,7 @@ async function received({ options, request, asked, called, share }: Underway): P
   if (kind === 'other' && !isForCode) return { kind, whole: undefined, streamed: request.body, isLate: false };
   const askedMs = options.clock.monotonicMs();
   const { body, readShort } = request;
-  const whole = await (readShort ? readShort() : readWholeBody(body, WHOLE_BYTES_MAX, share));
+  const whole = await (readShort ? readShort() : readWholeBody(body, share));
   if (kind === 'other' && !isText(whole)) throw notText();
   const isLate = options.clock.monotonicMs() - askedMs > RIGHTS_FRESH_MS;
   return { kind, whole, streamed: undefined, isLate };
@@ -197,6 +191,7 @@ function send(
   const isSent = body !== undefined && (!Buffer.isBuffer(body) || body.length > 0);
   return options.outbound.send({
     tenantId: called.tenantId,
+    isAnonymous: request.principal === undefined,
     method: asked.method,
     url,
     headers: [...headers, [`${request.prefix}-TRACE-ID`, request.auditContext.traceId ?? '']],

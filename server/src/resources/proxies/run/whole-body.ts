@@ -1,23 +1,41 @@
-import type { Share } from '../../../kernel/byte-budget.js';
 import { AppError } from '../../../kernel/errors.js';
+import type { GrowingBytes, GrowingShare } from '../../../kernel/growing-bytes.js';
+import { createGrowingBytes } from '../../../kernel/growing-bytes.js';
+import type { WholeReading } from '../../../kernel/read-whole.js';
+import { readWhole } from '../../../kernel/read-whole.js';
 
-const FREE_BYTES = 64 * 1024;
-/** As it came, as text or JSON, and as it goes on. */
+/** Bodies that are read whole, and answers that code is given. */
+export const WHOLE_BYTES_MAX = 5_242_880;
+/** As it came, as text or JSON, and as it goes on. An answer takes less, when most of the request is gone. */
 const HELD_TIMES = 3;
+/** Shorter than the listener's 30 s for a whole request: past that a client would be told without `proxy_error`. */
+const WHOLE_BODY_MS_MAX = 28_000;
 
-/** A body whole. What is longer than a little waits for room, once and for as much as it may become. */
-export async function readWholeBody(pieces: AsyncIterable<Buffer>, bytesMax: number, share: Share): Promise<Buffer> {
-  const read: Buffer[] = [];
-  let bytes = 0;
-  for await (const piece of pieces) {
-    if (bytes <= FREE_BYTES && bytes + piece.length > FREE_BYTES) await share.need(bytesMax * HELD_TIMES);
-    bytes += piece.length;
-    if (bytes > bytesMax) throw tooLarge(bytesMax);
-    read.push(piece);
-  }
-  return Buffer.concat(read);
+/** 120 MiB, half of them for one tenant. */
+export function createWholeBytes(): GrowingBytes {
+  return createGrowingBytes({
+    ...{ wholeBytes: WHOLE_BYTES_MAX * HELD_TIMES, wholesMax: 4, ownerWholesMax: 2 },
+    ...{ waitingMax: 512, ownerWaitingMax: 256, waitMaxMs: 10_000 },
+  });
 }
 
-function tooLarge(bytesMax: number): AppError {
-  return new AppError('payload_too_large', `The body is larger than ${bytesMax} bytes.`);
+/** A body whole. What is longer than a little takes room as it comes, and must have come in time. */
+export function readWholeBody(
+  pieces: AsyncIterable<Buffer>,
+  share: GrowingShare,
+  after?: WholeReading['after'],
+): Promise<Buffer> {
+  return readWhole(pieces, {
+    ...{ bytesMax: WHOLE_BYTES_MAX, heldTimes: HELD_TIMES, share, tooLarge, after },
+    // A short one is spared the timer.
+    ...{ msMax: WHOLE_BODY_MS_MAX, timedFrom: 'room', tooSlow },
+  });
+}
+
+function tooLarge(): AppError {
+  return new AppError('payload_too_large', `The body is larger than ${WHOLE_BYTES_MAX} bytes.`);
+}
+
+function tooSlow(): AppError {
+  return new AppError('request_timeout', 'The body took too long to arrive.');
 }

@@ -1,11 +1,12 @@
 import type { RouteRecord } from '../../../http/routes/route.js';
 import { defineRoute } from '../../../http/routes/route.js';
+import { withoutSecretsFor } from '../../definitions/hidden.js';
 import type { VersionCalls } from '../../definitions/version-calls.js';
 import type { ProxyShape } from '../definition/content.js';
 import { PROXY_EVENTS } from '../events.js';
 import { ProxyBody, ProxyVersions } from '../schema.js';
 
-const base = { limits: [], tag: 'Proxies', admits: ['application'] } as const;
+const base = { limits: [], tag: 'Proxies', admits: ['application', 'user'] } as const;
 const one = { entityId: { param: 'id' }, onDenied: PROXY_EVENTS.denied } as const;
 
 export function proxyVersionRoutes(versions: VersionCalls<ProxyShape>): RouteRecord[] {
@@ -21,12 +22,14 @@ export function proxyVersionRoutes(versions: VersionCalls<ProxyShape>): RouteRec
       status: 200,
       response: ProxyVersions,
       audit: { ...one, onRead: PROXY_EVENTS.retrieved },
-      handle: ({ principal, auditContext, params }) => versions.list(principal.tenantId, auditContext, params.id),
+      handle: ({ principal, auditContext, params }) =>
+        withoutSecretsFor(principal, versions.list(principal.tenantId, auditContext, params.id)),
     }),
     defineRoute({
       ...base,
       method: 'POST',
       path: '/proxies/:id/versions/:version/restore',
+      stepUp: true,
       permission: 'proxy:update',
       summary: 'Restore a version of a Proxy',
       description: 'Everything but its key is again what it was.',

@@ -10,7 +10,7 @@ export function reactorFigureRoutes(figures: FigureCalls): RouteRecord[] {
       method: 'GET',
       path: '/reactors/:id/metrics',
       permission: 'reactor:read',
-      admits: ['application'],
+      admits: ['application', 'user'],
       limits: [],
       tag: 'Reactors',
       summary: 'Get the figures of a Reactor',

@@ -78,7 +78,7 @@ function callerRoutes(requests: RequestCalls): RouteRecord[] {
 
 /** Of whoever looks after a Reactor. */
 function keeperRoutes(requests: RequestCalls): RouteRecord[] {
-  const keeps = { ...base, admits: ['application'] } as const;
+  const keeps = { ...base, admits: ['application', 'user'] } as const;
   return [
     defineRoute({
       ...keeps,

@@ -44,7 +44,9 @@ export async function answerFromOutside(
       signal,
       bounds: { totalMs: TOTAL_MS, answerBytesMax: ANSWER_BYTES_MAX },
     });
-    const plain = await readPlainBody(answer, method, share, ANSWER_BYTES_MAX);
+    // Once and for as much as it may become: code asks for several at a time, and its time is short.
+    const cover = () => share.need(shareOfAnswer(ANSWER_BYTES_MAX));
+    const plain = await readPlainBody(answer, method, { cover }, ANSWER_BYTES_MAX);
     return {
       status: answer.status,
       headers: answer.headers.filter(([name]) => !OF_THE_BODY.has(name.toLowerCase())),

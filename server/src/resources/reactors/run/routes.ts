@@ -54,8 +54,10 @@ function trialRoutes(runs: RunCalls): RouteRecord[] {
   const trial = {
     ...base,
     permission: 'reactor:update',
-    admits: ['application'],
+    admits: ['application', 'user'],
     changesNothing: true,
+    // It runs any code with the settings that are stored.
+    stepUp: true,
     status: 200,
     response: TrialBody,
     failures: CODE_FAILURES,

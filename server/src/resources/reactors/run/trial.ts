@@ -7,6 +7,7 @@ import type { Json } from '../../../kernel/json.js';
 import { isJsonObject } from '../../../kernel/json-object.js';
 import type { ConsoleLine, RunOutcome } from '../../../sandbox/run.js';
 import { findExpressions } from '../../../vault/index.js';
+import { withHiddenKept } from '../../definitions/hidden.js';
 import type { ReactorDefinition } from '../definition/content.js';
 import type { CurrentReactor } from '../definition/current-reactor.js';
 import { currentReactor } from '../definition/current-reactor.js';
@@ -35,6 +36,9 @@ export type TryCode = (
 
 const DEADLINE_MS = 30_000;
 const NO_ENTITY = '*';
+/** Browsers send a request again by themselves when it is answered 408, and the code would run once more. */
+const REPEATED_STATUS = 408;
+const TIMEOUT_STATUS_FOR_USERS = 504;
 
 export function createTryCode(options: InvokeOptions, store: ReactorStore): TryCode {
   const { clock, runCode, database, headerPrefixes } = options;
@@ -43,7 +47,7 @@ export function createTryCode(options: InvokeOptions, store: ReactorStore): TryC
     refuseExpressions(given.args);
     runCode.check();
     const stored = reactorId === undefined ? undefined : await currentReactor(options, store, tenantId, reactorId);
-    const { code, configuration } = definitionOf(given, stored);
+    const { code, configuration } = definitionOf(auditContext, given, stored);
     const startedMs = clock.monotonicMs();
     const { outcome } = await runCode.run(
       { tenantId, ownerId: newId(), version: '', code, applicationId: undefined },
@@ -68,17 +72,19 @@ export function createTryCode(options: InvokeOptions, store: ReactorStore): TryC
         },
       ),
     );
-    return answerOf(outcome, durationMs, headerPrefixes);
+    return answerOf(outcome, durationMs, headerPrefixes, auditContext.actor?.type === 'user');
   };
 }
 
 function definitionOf(
+  auditContext: AuditContext,
   given: Pick<TrialInput, 'code' | 'configuration'>,
   stored: CurrentReactor | undefined,
 ): Pick<ReactorDefinition, 'code' | 'configuration'> {
+  const own = stored?.definition.configuration ?? {};
   return {
     code: given.code ?? stored?.definition.code ?? '',
-    configuration: given.configuration ?? stored?.definition.configuration ?? {},
+    configuration: given.configuration ? withHiddenKept(auditContext, own, given.configuration) : own,
   };
 }
 
@@ -87,7 +93,12 @@ function refuseExpressions(args: Json): void {
   if (first) throw validationFailed({ [first.path]: ['must hold no expression: a test uses no tokens'] });
 }
 
-function answerOf(outcome: RunOutcome, durationMs: number, headerPrefixes: readonly string[]): TrialAnswer {
+function answerOf(
+  outcome: RunOutcome,
+  durationMs: number,
+  headerPrefixes: readonly string[],
+  isForBrowser: boolean,
+): TrialAnswer {
   const console = 'console' in outcome ? [...outcome.console] : [];
   const value = outcome.outcome === 'returned' ? ((outcome.value ?? {}) as Json) : undefined; // It came out of a parser.
   if (isJsonObject(value)) {
@@ -105,7 +116,7 @@ function answerOf(outcome: RunOutcome, durationMs: number, headerPrefixes: reado
       : failureOfRun(outcome, DEADLINE_MS, headerPrefixes);
   const { code, message, status, errors } = failure;
   throw new AppError(code, message, {
-    status,
+    status: isForBrowser && status === REPEATED_STATUS ? TIMEOUT_STATUS_FOR_USERS : status,
     ...(errors && { errors }),
     members: {
       console,

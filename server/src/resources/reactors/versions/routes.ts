@@ -1,11 +1,12 @@
 import type { RouteRecord } from '../../../http/routes/route.js';
 import { defineRoute } from '../../../http/routes/route.js';
+import { withoutSecretsFor } from '../../definitions/hidden.js';
 import type { VersionCalls } from '../../definitions/version-calls.js';
 import type { ReactorShape } from '../definition/content.js';
 import { REACTOR_EVENTS } from '../events.js';
 import { ReactorBody, ReactorVersions } from '../schema.js';
 
-const base = { limits: [], tag: 'Reactors', admits: ['application'] } as const;
+const base = { limits: [], tag: 'Reactors', admits: ['application', 'user'] } as const;
 const one = { entityId: { param: 'id' }, onDenied: REACTOR_EVENTS.denied } as const;
 
 export function reactorVersionRoutes(versions: VersionCalls<ReactorShape>): RouteRecord[] {
@@ -21,12 +22,14 @@ export function reactorVersionRoutes(versions: VersionCalls<ReactorShape>): Rout
       status: 200,
       response: ReactorVersions,
       audit: { ...one, onRead: REACTOR_EVENTS.retrieved },
-      handle: ({ principal, auditContext, params }) => versions.list(principal.tenantId, auditContext, params.id),
+      handle: ({ principal, auditContext, params }) =>
+        withoutSecretsFor(principal, versions.list(principal.tenantId, auditContext, params.id)),
     }),
     defineRoute({
       ...base,
       method: 'POST',
       path: '/reactors/:id/versions/:version/restore',
+      stepUp: true,
       permission: 'reactor:update',
       summary: 'Restore a version of a Reactor',
       description: 'Name, code, configuration and Application are again what they were. The callback secret stays.',

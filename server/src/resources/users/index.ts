@@ -1,1 +1,0 @@
-export { hasAnyUser, insertUser, isUser } from './queries.js';
