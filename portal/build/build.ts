@@ -18,6 +18,10 @@ const CHUNKS = [
   { name: 'code-pages', test: CODE_PAGES },
   { name: 'application-pages', test: /portal\/src\/pages\/applications\// },
   { name: 'token-pages', test: /portal\/src\/pages\/tokens\// },
+  {
+    name: 'account-pages',
+    test: /portal\/src\/pages\/(?:account\/|set-up|accept-invitation|ways-back|choose-credential)/,
+  },
   { name: 'log-pages', test: /portal\/src\/pages\/(?:logs|overview|usage)\// },
 ];
 const LEAST_BYTES = 1_024;

@@ -10,9 +10,7 @@ import {
 import { useEffect } from 'react';
 import { ApiFault } from './api/fault.js';
 import { LIMIT_SECONDS, queryClient } from './api/query-client.js';
-import { AcceptInvitationPage } from './pages/accept-invitation.js';
 import { HomePage } from './pages/home.js';
-import { SetUpPage } from './pages/set-up.js';
 import { NotSecure, SignInPage } from './pages/sign-in.js';
 import { ME } from './session/use-me.js';
 import { hereForSignIn, takeWayBack } from './session/way-back.js';
@@ -79,6 +77,8 @@ const tenant = createRoute({ getParentRoute: () => inside, path: '/tenants/$tena
 const ofTenant = <Path extends string>(path: Path, component: ReturnType<typeof lazyRouteComponent>) =>
   createRoute({ getParentRoute: () => tenant, path, component });
 
+const SetUpPage = lazyRouteComponent(() => import('./pages/set-up.js'), 'SetUpPage');
+const AcceptInvitationPage = lazyRouteComponent(() => import('./pages/accept-invitation.js'), 'AcceptInvitationPage');
 const waysBack = () => import('./pages/ways-back.js');
 const ForgottenPasswordPage = lazyRouteComponent(waysBack, 'ForgottenPasswordPage');
 const ResetPasswordPage = lazyRouteComponent(waysBack, 'ResetPasswordPage');

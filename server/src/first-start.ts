@@ -35,6 +35,8 @@ export interface FirstTenant {
 export interface Beginning {
   /** On an empty database alone. */
   readonly tenant: FirstTenant | undefined;
+  /** Its address. */
+  readonly portal: string;
   /** The address by which the owner sets up its sign-in, at each start until it has. */
   readonly setUpLink: Secret<string> | undefined;
 }
@@ -57,13 +59,13 @@ export async function beginInstallation(options: BeginningOptions): Promise<Begi
   // Before anything is made: a key that was shown must not be followed by an end.
   const signIn = await signInFrom(options, owner);
   const tenant = await makeFirstTenant(core, clock, config.bootstrapApiKey);
+  const portal = `${createPortalAddress(config.portalUrl, options.port).url()}/portal/`;
   if (signIn) {
     await setUpOwner(options, owner, signIn);
-    return { tenant, setUpLink: undefined };
+    return { tenant, portal, setUpLink: undefined };
   }
   const secret = await owner.makeLink();
-  const url = createPortalAddress(config.portalUrl, options.port).url();
-  return { tenant, setUpLink: secret && new Secret(`${url}/portal/set-up#${secret.reveal()}`) };
+  return { tenant, portal, setUpLink: secret && new Secret(`${portal}set-up#${secret.reveal()}`) };
 }
 
 /** On an empty database: an owner, a tenant and a management Application with every management permission. */

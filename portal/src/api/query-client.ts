@@ -8,9 +8,16 @@ export const SESSION_DOUBTED = 'strongroom:session-doubted';
 /** Where the server does not say when to come again. */
 export const LIMIT_SECONDS = 60;
 
+/** Who was removed from a Tenant is told that there is none. */
+const RIGHTS_DOUBTED = ['permission_denied', 'not_found'];
+
 /** What holds for every call: a limit is told once, and nothing is tried again that was refused. */
 function onError(error: unknown): void {
   if (error instanceof ApiFault && error.status === 401) dispatchEvent(new Event(SESSION_DOUBTED));
+  // Rights may have changed since this page was opened: what it shows goes by them.
+  if (error instanceof ApiFault && RIGHTS_DOUBTED.includes(error.code)) {
+    void queryClient.invalidateQueries({ queryKey: ['me'] });
+  }
   if (error instanceof ApiFault && error.isLimit) {
     announce({
       id: 'rate-limited',

@@ -72,14 +72,22 @@ function AcceptAsMe(props: {
     mutationFn: () => call('POST /portal/api/invitations/accept', { body: { secret: props.secret } }),
     onSuccess: props.onEntered,
   });
+  const signOut = useMutation({
+    mutationFn: () => call('POST /portal/api/sign-out', {}),
+    onSettled: () => queryClient.resetQueries({ queryKey: ME.queryKey }),
+  });
   const isOther = props.mine.toLowerCase() !== props.email.toLowerCase();
   return (
     <>
       {isOther && (
-        <Callout tone="warn">
-          You are signed in as {props.mine}. The invitation is for {props.email}: sign out first, then open the link
-          again.
-        </Callout>
+        <>
+          <Callout tone="warn">
+            You are signed in as {props.mine}. The invitation is for {props.email}: sign out first.
+          </Callout>
+          <Button isWide isBusy={signOut.isPending} onClick={() => signOut.mutate()}>
+            Sign out
+          </Button>
+        </>
       )}
       <FormFault error={accept.error} />
       <Button look="primary" isWide isBusy={accept.isPending} disabled={isOther} onClick={() => accept.mutate()}>

@@ -5,6 +5,8 @@ import { call } from '../api/call.js';
 export const ME = queryOptions({
   queryKey: ['me'],
   queryFn: ({ signal }) => call('GET /portal/api/me', { signal }),
+  // Somebody else may have signed in in another tab.
+  refetchOnWindowFocus: 'always',
 });
 
 export function useMe() {

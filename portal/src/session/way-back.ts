@@ -1,9 +1,10 @@
 import { useNavigate } from '@tanstack/react-router';
-import { useEffect } from 'react';
+import { useEffect, useRef } from 'react';
 import { call } from '../api/call.js';
 import { ApiFault } from '../api/fault.js';
 import { queryClient, SESSION_DOUBTED } from '../api/query-client.js';
 import { announce } from '../ui/notices.js';
+import { useMe } from './use-me.js';
 
 const BASE = '/portal';
 /** Pages to which a sign-in may lead back. Nothing else is believed: an address can come from anybody. */
@@ -60,4 +61,16 @@ export function useEndedSession(): void {
     addEventListener(SESSION_DOUBTED, onDoubt);
     return () => removeEventListener(SESSION_DOUBTED, onDoubt);
   }, [navigate]);
+}
+
+/** Somebody else signed in in another tab: what stands here is not theirs, and what they do here would be done in their name. */
+export function useSamePerson(): void {
+  const { data: me } = useMe();
+  const first = useRef<string>(undefined);
+  const id = me?.user.id;
+  useEffect(() => {
+    if (id === undefined) return;
+    first.current ??= id;
+    if (first.current !== id) location.assign(`${BASE}/tenants`);
+  }, [id]);
 }

@@ -5,7 +5,7 @@ import { useState } from 'react';
 import { call } from '../api/call.js';
 import { queryClient } from '../api/query-client.js';
 import { useMe } from '../session/use-me.js';
-import { useEndedSession } from '../session/way-back.js';
+import { useEndedSession, useSamePerson } from '../session/way-back.js';
 import { Brand } from '../ui/brand.js';
 import { ThemeButton } from '../ui/theme.js';
 import { TimesButton } from '../ui/when.js';
@@ -21,6 +21,7 @@ export function Shell() {
   const [overlay, setOverlay] = useState<Overlay>();
   useShortcuts(setOverlay);
   useEndedSession();
+  useSamePerson();
   const close = () => setOverlay(undefined);
   return (
     <div className="min-h-dvh">

@@ -1,4 +1,4 @@
-import { useQuery } from '@tanstack/react-query';
+import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { call } from '../api/call.js';
 import { useMe } from '../session/use-me.js';
 
@@ -15,14 +15,13 @@ export interface KnownActor {
 export function useActorNames(tenantId: string, actors: readonly KnownActor[]): (id: string) => string | undefined {
   const { data: me } = useMe();
   const own = me?.user.id;
-  const idsOf = (kind: string) => [
-    ...new Set(
-      actors.flatMap((actor) =>
-        actor.id === undefined || actor.id === own || (actor.kind ?? kind) !== kind ? [] : [actor.id],
-      ),
-    ),
-  ];
-  const applicationIds = idsOf('application').sort();
+  const idsOf = (kind: string) => {
+    const ids = actors.flatMap((actor) =>
+      actor.id === undefined || actor.id === own || (actor.kind ?? kind) !== kind ? [] : [actor.id],
+    );
+    return [...new Set(ids)].sort().slice(0, ASKED_MAX);
+  };
+  const applicationIds = idsOf('application');
   const { data: applications } = useQuery({
     queryKey: ['tenant', tenantId, 'application-names', applicationIds],
     queryFn: async ({ signal }) => {
@@ -32,14 +31,11 @@ export function useActorNames(tenantId: string, actors: readonly KnownActor[]): 
     },
     enabled: me !== undefined && applicationIds.length > 0,
     staleTime: KEPT_MS,
+    placeholderData: keepPreviousData,
   });
   // Who is known by now is not asked for again.
   const isSettled = applicationIds.length === 0 || applications !== undefined;
-  const userIds = isSettled
-    ? idsOf('user')
-        .filter((id) => applications?.[id] === undefined)
-        .sort()
-    : [];
+  const userIds = isSettled ? idsOf('user').filter((id) => applications?.[id] === undefined) : [];
   const { data: people } = useQuery({
     queryKey: ['tenant', tenantId, 'people-names', userIds],
     queryFn: async ({ signal }) => {
@@ -49,6 +45,7 @@ export function useActorNames(tenantId: string, actors: readonly KnownActor[]): 
     },
     enabled: me !== undefined && userIds.length > 0,
     staleTime: KEPT_MS,
+    placeholderData: keepPreviousData,
   });
   return (id) => (id === own ? me?.user.email : (applications?.[id] ?? people?.[id]));
 }

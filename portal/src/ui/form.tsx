@@ -1,6 +1,7 @@
 import type { ReactNode } from 'react';
 import { ApiFault } from '../api/fault.js';
 import { Callout } from './callout.js';
+import { useCountdown } from './use-countdown.js';
 
 export interface FormProps {
   readonly onSubmit: (values: Readonly<Record<string, string>>) => void;
@@ -31,7 +32,13 @@ export function faultOfField(error: unknown, field: string): string | undefined 
 
 /** What is wrong beside the fields that the form shows. */
 export function FormFault({ error, fields = [] }: { readonly error: unknown; readonly fields?: readonly string[] }) {
+  const left = useCountdown(error instanceof ApiFault ? error.retryAfterSeconds : undefined, error);
   if (!error || (error instanceof ApiFault && error.isLimit)) return null;
   const text = error instanceof ApiFault ? error.besides(fields) : 'Something went wrong. Try again.';
-  return text ? <Callout tone="danger">{text}</Callout> : null;
+  if (!text) return null;
+  return (
+    <Callout tone="danger">
+      {text} {left !== undefined && left > 0 && <span aria-hidden>{left} s left.</span>}
+    </Callout>
+  );
 }

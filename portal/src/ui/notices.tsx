@@ -1,6 +1,7 @@
 import { X } from 'lucide-react';
-import { useEffect, useState, useSyncExternalStore } from 'react';
+import { useEffect, useSyncExternalStore } from 'react';
 import { classes } from './classes.js';
+import { useCountdown } from './use-countdown.js';
 
 export interface Notice {
   /** Two with the same id are one. */
@@ -12,7 +13,6 @@ export interface Notice {
 }
 
 const SHOWN_MS = 6_000;
-const SECOND_MS = 1_000;
 let notices: readonly Notice[] = [];
 const listeners = new Set<() => void>();
 
@@ -54,15 +54,10 @@ const TONES = { ok: 'text-ok', warn: 'text-warn', danger: 'text-danger' } as con
 
 function NoticeCard({ notice }: { readonly notice: Notice }) {
   const { id, tone, text } = notice;
-  const [left, setLeft] = useState(notice.untilSeconds);
-  // The same notice told again counts from the start.
-  useEffect(() => setLeft(notice.untilSeconds), [notice]);
+  const left = useCountdown(notice.untilSeconds, notice);
   useEffect(() => {
-    if (left === undefined) {
-      const timer = setTimeout(() => dismiss(id), SHOWN_MS);
-      return () => clearTimeout(timer);
-    }
-    const timer = setTimeout(() => (left <= 1 ? dismiss(id) : setLeft(left - 1)), SECOND_MS);
+    if (left !== undefined && left > 0) return;
+    const timer = setTimeout(() => dismiss(id), left === undefined ? SHOWN_MS : 0);
     return () => clearTimeout(timer);
   }, [id, left]);
   return (

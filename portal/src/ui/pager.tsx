@@ -23,7 +23,7 @@ export function Pager({ label, pagination, onPage }: PagerProps) {
       </p>
       {(pages > 1 || page > 1) && (
         <div className="flex gap-2">
-          <Button disabled={page <= 1} onClick={() => go(page - 1)}>
+          <Button disabled={page <= 1} onClick={() => go(Math.max(1, Math.min(page - 1, pages)))}>
             <ChevronLeft aria-hidden className="size-4" />
             Previous
           </Button>

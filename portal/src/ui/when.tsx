@@ -53,7 +53,7 @@ export function TimesButton() {
       onClick={change}
       title={shown === 'utc' ? 'Times are UTC' : 'Times are local'}
       aria-label={shown === 'utc' ? 'Times are UTC. Change to local times' : 'Times are local. Change to UTC'}
-      className="inline-flex h-9 items-center justify-center rounded-lg px-2 text-xs font-medium text-muted hover:bg-sunken hover:text-ink max-sm:hidden"
+      className="inline-flex h-9 items-center justify-center rounded-lg px-2 text-xs font-medium text-muted hover:bg-sunken hover:text-ink"
     >
       {shown === 'utc' ? 'UTC' : 'Local'}
     </button>

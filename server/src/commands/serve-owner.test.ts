@@ -87,7 +87,10 @@ for (const workers of [1, 2]) {
       assert.equal(await server.signIn(), 200);
       await server.stop();
       assert.deepEqual(server.links(), []);
-      assert.match(server.shown(), /Owner {5}the one in STRONGROOM_OWNER_EMAIL/);
+      assert.match(
+        server.shown(),
+        /Portal {4}http:\/\/localhost:\d+\/portal\/\n[^{]+Owner {5}the one in STRONGROOM_OWNER_EMAIL/,
+      );
       assert.ok(!server.shown().includes(PASSWORD));
     });
 

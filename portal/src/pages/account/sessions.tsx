@@ -17,6 +17,13 @@ export function SessionsCard() {
     mutationFn: (id: string) => call('DELETE /portal/api/sessions/{id}', { params: { id } }),
     onSuccess: reloadAccount,
   });
+  const others = sessions?.filter(({ is_current: isCurrent }) => !isCurrent) ?? [];
+  const endOthers = useMutation({
+    mutationFn: async () => {
+      for (const { id } of others) await call('DELETE /portal/api/sessions/{id}', { params: { id } });
+    },
+    onSettled: reloadAccount,
+  });
   return (
     <Card title="Sessions" lead="Where you are signed in. One that you do not know: end it, and change your password.">
       <ul className="divide-y divide-line">
@@ -41,7 +48,12 @@ export function SessionsCard() {
           </li>
         ))}
       </ul>
-      <FormFault error={end.error} />
+      {others.length > 1 && (
+        <Button look="danger" isBusy={endOthers.isPending} onClick={() => endOthers.mutate()}>
+          End all others
+        </Button>
+      )}
+      <FormFault error={end.error ?? endOthers.error} />
     </Card>
   );
 }

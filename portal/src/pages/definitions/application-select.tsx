@@ -3,7 +3,9 @@ import { call } from '../../api/call.js';
 import { useTenant } from '../../tenant/use-tenant.js';
 import { Select } from '../../ui/select.js';
 
-const SHOWN_MAX = 100;
+const PAGE_SIZE = 100;
+/** Who has more of them names one by its id with the API. */
+const PAGES_MAX = 5;
 
 /** The Applications that code can act as, by id. */
 export function useCodeApplications() {
@@ -11,10 +13,14 @@ export function useCodeApplications() {
   return useQuery({
     queryKey: ['tenant', tenantId, 'applications', 'for-code'],
     queryFn: async ({ signal }) => {
-      const { data } = await call('GET /applications', {
-        ...{ tenantId, signal, query: { type: ['public', 'private'], size: SHOWN_MAX } },
-      });
-      return new Map(data.map(({ id, name, type }) => [id, `${name} (${type})`]));
+      const found = new Map<string, string>();
+      for (let page = 1; page <= PAGES_MAX; page += 1) {
+        const query = { type: ['public', 'private'] as const, size: PAGE_SIZE, page };
+        const { data, pagination } = await call('GET /applications', { tenantId, signal, query });
+        for (const { id, name, type } of data) found.set(id, `${name} (${type})`);
+        if (page >= pagination.total_pages) break;
+      }
+      return found;
     },
   });
 }

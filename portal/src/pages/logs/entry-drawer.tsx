@@ -5,6 +5,7 @@ import type { Log } from '../../api/generated.js';
 import { pageOfActor, pageOfEntity } from '../../tenant/entity-page.js';
 import { useEntityTypes, wordsOf } from '../../tenant/entity-types.js';
 import { OutcomeBadge } from '../../tenant/outcome-badge.js';
+import { useActorNames } from '../../tenant/use-actor-names.js';
 import { useTenant } from '../../tenant/use-tenant.js';
 import { Button } from '../../ui/button.js';
 import { Callout } from '../../ui/callout.js';
@@ -74,6 +75,8 @@ function Details({ entry, use }: { readonly entry: Log; readonly use: LogSearchU
 function Fields({ entry }: { readonly entry: Log }) {
   const { nameOf } = useEntityTypes();
   const { id: tenantId } = useTenant();
+  const actorName = useActorNames(tenantId, [{ id: entry.actor_id, kind: entry.actor_type }]);
+  const name = entry.actor_id && actorName(entry.actor_id);
   const id = (text: string | undefined, to?: string) =>
     text === undefined ? undefined : <Id text={text} {...(to !== undefined && { to: `/tenants/${tenantId}/${to}` })} />;
   const fields: readonly (readonly [string, ReactNode])[] = [
@@ -83,7 +86,7 @@ function Fields({ entry }: { readonly entry: Log }) {
     ['Type', nameOf(entry.entity_type)],
     ['Entity id', id(entry.entity_id, pageOfEntity(entry))],
     ['Version', entry.entity_version],
-    ['By', entry.actor_type === undefined ? 'Strongroom itself' : wordsOf(entry.actor_type)],
+    ['By', entry.actor_type === undefined ? 'Strongroom itself' : [wordsOf(entry.actor_type), name].join(' ').trim()],
     ['Actor id', id(entry.actor_id, pageOfActor(entry))],
     ['Address', id(entry.source_address)],
     ['Trace id', id(entry.trace_id)],

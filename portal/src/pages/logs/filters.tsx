@@ -122,10 +122,11 @@ function Typed({ use, error, isLive }: FiltersProps) {
   /** A date that nobody touched stays what it is: fields know no fractions of seconds. */
   const dateOf = (name: 'start_date' | 'end_date') =>
     draft[name] === current[name] ? search[name] : momentOf(draft[name], zone);
+  const isBackwards = hasDates && draft.start_date !== '' && draft.end_date !== '' && draft.start_date > draft.end_date;
   return (
     <Form
       onSubmit={() => {
-        if (secretFault(draft.entity_id) ?? secretFault(draft.actor_id)) return;
+        if (isBackwards || (secretFault(draft.entity_id) ?? secretFault(draft.actor_id))) return;
         narrow({
           entity_id: draft.entity_id.trim(),
           actor_id: draft.actor_id.trim(),
@@ -137,7 +138,12 @@ function Typed({ use, error, isLive }: FiltersProps) {
         {hasDates && (
           <>
             <Field {...field('start_date', `From${inZone}`)} type="datetime-local" step={1} />
-            <Field {...field('end_date', `To${inZone}`)} type="datetime-local" step={1} />
+            <Field
+              {...field('end_date', `To${inZone}`)}
+              {...(isBackwards && { error: 'This is before the time in From.' })}
+              type="datetime-local"
+              step={1}
+            />
           </>
         )}
         <Field {...field('entity_id', FILTER_TEXTS.entity_id)} autoComplete="off" spellCheck={false} />

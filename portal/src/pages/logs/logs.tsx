@@ -45,9 +45,7 @@ function Acts({ use, isLive }: { readonly use: LogSearchUse; readonly isLive: bo
   const { id } = useTenant();
   return (
     <>
-      <span className="max-sm:hidden">
-        <CopyButton text={location.href} label="Copy link" />
-      </span>
+      <CopyButton text={location.href} label="Copy link" />
       <ExportButton use={use} />
       {!isLive && (
         <Button onClick={() => reloadTenant(id, 'logs')}>

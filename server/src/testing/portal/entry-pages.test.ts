@@ -160,6 +160,8 @@ describe('the Portal in a real browser', { skip: unless(findBrowser(), 'browser 
     const { page, portal } = ann;
     await page.goto(`${portal}/sign-in`);
     await page.getByRole('link', { name: 'Forgotten your password?' }).click();
+    // Both pages have a field of that name, and the next one is fetched first.
+    await page.getByRole('heading', { name: 'Forgotten your password?' }).waitFor();
     await page.getByLabel('E-mail').fill(email);
     await page.getByRole('button', { name: 'Send a link' }).click();
     await says(ann, 'Look into your mailbox');
@@ -198,6 +200,41 @@ describe('the Portal in a real browser', { skip: unless(findBrowser(), 'browser 
       assert.deepEqual(bob.faults, []);
     } finally {
       await bob.close();
+    }
+  });
+
+  it('lets who is signed in as somebody else sign out at an invitation, and go on', async () => {
+    const email = `${randomUUID()}@example.com`;
+    await mailed.app.call('POST', '/tenants/self/invitations', { key: tenant.key, body: { email } });
+    const secret = secretIn(await mailed.mailsTo(email, 1), 'invitations/accept');
+    await signInOn(ann, await newMember(), PASSWORD);
+    await isInside(ann);
+    await ann.page.goto(`${ann.portal}/invitations/accept#${secret}`);
+    await says(ann, `The invitation is for ${email}`);
+    assert.equal(await ann.page.getByRole('button', { name: /^Accept as/ }).isDisabled(), true);
+    await ann.page.getByRole('button', { name: 'Sign out' }).click();
+    await ann.page.getByLabel('Password', { exact: true }).fill(PASSWORD);
+    await ann.page.getByRole('button', { name: 'Create the account and join' }).click();
+    await isInside(ann);
+  });
+
+  it('ends all other sessions at once', async () => {
+    const email = await newMember();
+    const others = [await openVisitor(browser, mailed.app), await openVisitor(browser, mailed.app)];
+    try {
+      for (const person of [...others, ann]) {
+        await signInOn(person, email, PASSWORD);
+        await isInside(person);
+      }
+      await ann.page.goto(`${ann.portal}/account`);
+      await ann.page.getByRole('button', { name: 'End all others' }).click();
+      await ann.page.getByRole('button', { name: 'End' }).first().waitFor({ state: 'detached' });
+      for (const { page, portal } of others) {
+        await page.goto(`${portal}/account`);
+        await page.getByRole('heading', { name: 'Sign in' }).waitFor();
+      }
+    } finally {
+      for (const person of others) await person.close();
     }
   });
 

@@ -83,6 +83,21 @@ describe('the log of a tenant', { skip: unless(findBrowser(), 'browser (chromium
     assert.equal(await ann.page.getByLabel('Entity id', { exact: true }).inputValue(), '');
   });
 
+  it('calls who acted by name in its details, and who is gone by id alone', async () => {
+    const { app } = portal.mailed;
+    const body = { name: 'Checkout <b>', type: 'management', permissions: ['tenant:read', 'tenant:update'] };
+    const { json: made } = await call('POST', '/applications', { key: portal.tenant.key, body });
+    await app.call('PUT', '/tenants/self', { key: made.key, body: { name: 'Ours' } });
+    await ann.open(`logs?actor_id=${made.id}`);
+    await rows().first().getByRole('button').click();
+    await drawer().getByText('Application Checkout <b>').waitFor();
+    await call('DELETE', `/applications/${made.id}`, { key: portal.tenant.key });
+    await ann.page.reload();
+    await drawer().getByText('Application', { exact: true }).waitFor();
+    await drawer().getByText(made.id, { exact: true }).first().waitFor();
+    assert.equal(await drawer().getByText('Checkout <b>').count(), 0);
+  });
+
   it('shows the time that was chosen: spans that end now, and from one moment to another', async () => {
     const early = await makeToken();
     await passDays(3);
@@ -95,6 +110,9 @@ describe('the log of a tenant', { skip: unless(findBrowser(), 'browser (chromium
     await ann.click(/^Times are local/);
     await ann.page.getByLabel('Time', { exact: true }).selectOption('Custom');
     await ann.fill('From (UTC)', new Date(fromMs).toISOString().slice(0, 16));
+    await ann.fill('To (UTC)', new Date(fromMs - 60_000).toISOString().slice(0, 16));
+    await ann.click('Apply');
+    await ann.reads('This is before the time in From.');
     await ann.fill('To (UTC)', new Date(fromMs + 60_000).toISOString().slice(0, 16));
     await ann.click('Apply');
     await shows(await idsOf(`entity_id=${late}`));

@@ -2,9 +2,11 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, afterEach, before, beforeEach, describe, it } from 'node:test';
 import { unless } from '@strongroom/test-servers/find.js';
+import { createDeferred } from '../../kernel/deferred.js';
 import type { MadeMember } from '../../resources/members/member-fixture.js';
 import { makeMember } from '../../resources/members/member-fixture.js';
 import { givePassword, PASSWORD } from '../../resources/portal/portal-fixture.js';
+import { eventually } from '../eventually.js';
 import { findBrowser } from '../headless-browser.js';
 import { addAuthenticator, signInOn } from './portal-page-fixture.js';
 import type { MemberAtBrowser, PortalOfTenant } from './tenant-pages-fixture.js';
@@ -156,6 +158,42 @@ describe('the page of members in a real browser', { skip: unless(findBrowser(), 
     await row(bob.email).getByText('Reader').waitFor();
     assert.deepEqual(writes, []);
     assert.equal((await membersOf(bob.userId))[0]?.role, 'READ_ONLY');
+  });
+
+  it('shows an act as done when the server has done it, and not before', async () => {
+    const bob = await makeMember(portal.mailed.app, portal.tenant.id, 'READ_ONLY');
+    await ann.open('members');
+    const held = createDeferred<void>();
+    const asked: string[] = [];
+    await ann.page.route(`**/tenants/self/members/${bob.memberId}`, async (route) => {
+      asked.push(route.request().method());
+      await held.promise;
+      await route.continue();
+    });
+    await ann.click(`Change ${bob.email}`);
+    await ann.page.getByRole('menuitem', { name: 'Make Administrator' }).click();
+    await eventually('the call is under way', () => asked.length === 1);
+    await row(bob.email).getByText('Reader').waitFor();
+    assert.equal(await row(bob.email).getByText('Administrator').count(), 0);
+    held.resolve();
+    await row(bob.email).getByText('Administrator').waitFor();
+    assert.deepEqual(asked, ['PUT']);
+  });
+
+  it('takes away what somebody may no longer do, and the tenant from who was removed, at the first refusal', async () => {
+    const { app } = portal.mailed;
+    const { key } = portal.tenant;
+    await ann.open('members');
+    await row(ann.email).waitFor();
+    await app.call('PUT', `/tenants/self/members/${ann.memberId}`, { key, body: { role: 'READ_ONLY' } });
+    await ann.click('Invite somebody');
+    await ann.fill('E-mail', newAddress());
+    await ann.click('Invite');
+    await ann.reads(/You are a Reader of this tenant/);
+    await app.call('DELETE', `/tenants/self/members/${ann.memberId}`, { key });
+    await ann.page.keyboard.press('Escape');
+    await ann.page.getByRole('link', { name: 'Usage' }).click();
+    await ann.reads('There is no such tenant, or you are not a member of it');
   });
 
   it('shows when somebody was last here, and who has no second factor', async () => {

@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict';
 import { after, afterEach, before, beforeEach, describe, it } from 'node:test';
 import { unless } from '@strongroom/test-servers/find.js';
-import { PASSWORD } from '../../resources/portal/portal-fixture.js';
+import { makeMember } from '../../resources/members/member-fixture.js';
+import { givePassword, PASSWORD } from '../../resources/portal/portal-fixture.js';
 import { findBrowser } from '../headless-browser.js';
+import { signInOn } from './portal-page-fixture.js';
 import type { MemberAtBrowser, PortalOfTenant } from './tenant-pages-fixture.js';
 import { startPortalOfTenant } from './tenant-pages-fixture.js';
 
@@ -134,6 +136,31 @@ describe('around the pages of the Portal', { skip: unless(findBrowser(), 'browse
     await ann.fill('Password', PASSWORD);
     await ann.click('Sign in');
     await heading('Settings');
+  });
+
+  it('shows nothing more of one person when another one signs in in a second tab', async () => {
+    const eve = await makeMember(portal.mailed.app, portal.tenant.id, 'ADMIN');
+    await givePassword(portal.mailed.app, eve.userId);
+    const second = await ann.context.newPage();
+    await signInOn({ ...ann, page: second }, eve.email, PASSWORD);
+    await second.getByRole('button', { name: 'Sign out' }).waitFor();
+    await second.close();
+    await ann.page.evaluate(`dispatchEvent(new Event('visibilitychange'))`);
+    await ann.page.waitForURL(/\/portal\/tenants$/);
+    await ann.reads(eve.email);
+    assert.equal(await ann.page.getByText(ann.email).count(), 0);
+  });
+
+  it('writes numbers and times as the language of the browser does', async () => {
+    const devtools = await ann.context.newCDPSession(ann.page);
+    await devtools.send('Emulation.setLocaleOverride', { locale: 'de-DE' });
+    await ann.open('usage');
+    await ann.reads(/1\.000/);
+    await ann.open('members');
+    const time = ann.page.locator('tbody time').first();
+    const at = new Date((await time.getAttribute('datetime')) ?? '');
+    const format = new Intl.DateTimeFormat('de-DE', { dateStyle: 'medium', timeStyle: 'short' });
+    assert.equal(await time.textContent(), format.format(at));
   });
 
   it('leads to no other site behind a sign-in', async () => {
