@@ -1,4 +1,3 @@
-import { Link } from '@tanstack/react-router';
 import { RefreshCw } from 'lucide-react';
 import { useState } from 'react';
 import { call } from '../../api/call.js';
@@ -11,11 +10,12 @@ import { CodeLine } from '../../ui/code-line.js';
 import { ConfirmDialog } from '../../ui/confirm-dialog.js';
 import { announce } from '../../ui/notices.js';
 import { DeleteCard } from '../definitions/delete-card.js';
+import { OwnLogLink } from '../definitions/own-log-link.js';
 import { proxyCall } from './proxy-call.js';
 
 /** How a Proxy is called, and how it gets another address or goes. */
 export function ProxyAddress({ proxy }: { readonly proxy: StoredProxy }) {
-  const { id: tenantId, mayChange } = useTenant();
+  const { mayChange } = useTenant();
   const { id, name, key } = proxy;
   return (
     <div className="space-y-6">
@@ -32,14 +32,7 @@ export function ProxyAddress({ proxy }: { readonly proxy: StoredProxy }) {
           <CodeLine text={key} label="Copy the key" />
           <CodeLine text={id} label="Copy the id" />
           {!mayChange && <p className="text-[13px] text-muted">The key is hidden from members who can only read.</p>}
-          <Link
-            to="/tenants/$tenantId/logs"
-            params={{ tenantId }}
-            search={{ entity_id: id }}
-            className="inline-flex min-h-6 items-center text-sm font-medium text-accent underline underline-offset-4"
-          >
-            What happened to it, in the log
-          </Link>
+          <OwnLogLink id={id} />
         </div>
       </Card>
       {mayChange && <NewKeyCard proxy={proxy} />}

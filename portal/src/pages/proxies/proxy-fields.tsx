@@ -1,52 +1,43 @@
 import { Checkbox } from '../../ui/checkbox.js';
 import { Field } from '../../ui/field.js';
 import { faultOfField } from '../../ui/form.js';
-import { ApplicationSelect } from '../definitions/application-select.js';
 import { ConfigurationFields } from '../definitions/configuration-fields.js';
+import type { DefinitionForm, FieldsProps } from '../definitions/fields-props.js';
+import { NameAndApplication } from '../definitions/name-and-application.js';
 import type { ProxyContent } from './proxy-content.js';
+import { proxyFields } from './proxy-content.js';
 import { TransformFields } from './transform-fields.js';
 
-export interface ProxyFieldsProps {
-  readonly content: ProxyContent;
-  readonly onChange: (parts: Partial<ProxyContent>) => void;
-  readonly error: unknown;
-  readonly mayChange: boolean;
-}
+export const PROXY_FORM: DefinitionForm<ProxyContent> = { Fields: ProxyFields, namesOf: proxyFields };
 
-export function ProxyFields({ content, onChange, error, mayChange }: ProxyFieldsProps) {
+function ProxyFields({ content, onChange, error, mayChange }: FieldsProps<ProxyContent>) {
   return (
     <div className="space-y-5">
       <div className="grid gap-5 md:grid-cols-2">
-        <Field
-          label="Name"
-          value={content.name}
-          readOnly={!mayChange}
-          onChange={(event) => onChange({ name: event.target.value })}
-          error={faultOfField(error, 'name')}
-          autoComplete="off"
-        />
-        <Field
-          label="Destination"
-          value={content.destinationUrl}
-          readOnly={!mayChange}
-          onChange={(event) => onChange({ destinationUrl: event.target.value })}
-          error={faultOfField(error, 'destination_url')}
-          hint="Where requests go. The path and query of each call are added."
-          inputMode="url"
-          autoComplete="off"
-          spellCheck={false}
-        />
-        <ApplicationSelect
-          value={content.applicationId}
-          onChange={(applicationId) => onChange({ applicationId })}
+        <NameAndApplication
+          content={content}
+          onChange={onChange}
+          error={error}
+          mayChange={mayChange}
           hint={
             content.requireAuth
               ? 'The code acts as it through req.client.'
               : 'Tokens are used with its rights, because callers have no key.'
           }
-          error={faultOfField(error, 'application_id') ?? faultOfField(error, 'application.id')}
-          mayChange={mayChange}
-        />
+          applicationNames={['application_id', 'application.id']}
+        >
+          <Field
+            label="Destination"
+            value={content.destinationUrl}
+            readOnly={!mayChange}
+            onChange={(event) => onChange({ destinationUrl: event.target.value })}
+            error={faultOfField(error, 'destination_url')}
+            hint="Where requests go. The path and query of each call are added."
+            inputMode="url"
+            autoComplete="off"
+            spellCheck={false}
+          />
+        </NameAndApplication>
         <Checkbox
           className="md:pt-7"
           label="Calls need an API key"

@@ -2,7 +2,8 @@ import { Plus } from 'lucide-react';
 import { CodeEditor } from '../../code/code-editor.js';
 import { Button } from '../../ui/button.js';
 import { faultOfField } from '../../ui/form.js';
-import type { ProxyFieldsProps } from './proxy-fields.js';
+import type { FieldsProps } from '../definitions/fields-props.js';
+import type { ProxyContent } from './proxy-content.js';
 
 const FIRST_REQUEST = `// Runs before a request is sent, with values in place of tokens.
 module.exports = async function (req) {
@@ -35,7 +36,7 @@ const PARTS = [
 ] as const;
 
 /** The code that requests and answers pass through, if there is any. */
-export function TransformFields({ content, onChange, error, mayChange }: ProxyFieldsProps) {
+export function TransformFields({ content, onChange, error, mayChange }: FieldsProps<ProxyContent>) {
   return PARTS.map(({ field, path, title, none, first }) => {
     const code = content[field];
     if (code === undefined) {

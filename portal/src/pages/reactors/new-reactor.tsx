@@ -2,18 +2,15 @@ import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
 import { call } from '../../api/call.js';
 import { useSteppedUp } from '../../session/step-up.js';
-import { LeaveGuard } from '../../tenant/leave-guard.js';
 import { ReaderNote } from '../../tenant/reader-note.js';
 import { reloadTenant, useTenant } from '../../tenant/use-tenant.js';
-import { Button } from '../../ui/button.js';
-import { FormFault } from '../../ui/form.js';
 import { PageHeader } from '../../ui/page-header.js';
 import { SecretDialog } from '../../ui/secret-dialog.js';
 import { BackLink } from '../definitions/back-link.js';
-import { repeatedName } from '../definitions/configuration-entries.js';
+import { NewDefinition } from '../definitions/new-definition.js';
 import type { ReactorContent } from './reactor-content.js';
-import { NEW_REACTOR, reactorFields, reactorInput } from './reactor-content.js';
-import { ReactorFields } from './reactor-fields.js';
+import { NEW_REACTOR, reactorInput } from './reactor-content.js';
+import { REACTOR_FORM } from './reactor-fields.js';
 import { TestRun } from './test-run.js';
 
 export function NewReactorPage() {
@@ -48,35 +45,22 @@ function NewReactor() {
   };
   const isChanged = content !== NEW_REACTOR && made === undefined;
   return (
-    <div className="grid items-start gap-6 xl:grid-cols-[minmax(0,1fr)_24rem]">
-      <div className="space-y-5 rounded-xl border border-line bg-card p-5">
-        <ReactorFields
-          content={content}
-          onChange={(parts) => setContent((before) => ({ ...before, ...parts }))}
-          error={create.error}
-          mayChange
-        />
-        <FormFault error={create.error} fields={reactorFields(content)} />
-        <div className="flex justify-end">
-          <Button
-            look="primary"
-            isBusy={create.isPending}
-            disabled={repeatedName(content.entries) !== undefined}
-            onClick={() => create.mutate(content)}
-          >
-            Create the Reactor
-          </Button>
-        </div>
-      </div>
-      <TestRun content={content} />
-      <LeaveGuard isChanged={isChanged} />
-      {create.dialog}
+    <>
+      <NewDefinition
+        kind="reactors"
+        content={content}
+        onChange={setContent}
+        form={REACTOR_FORM}
+        create={create}
+        isChanged={isChanged}
+        beside={<TestRun content={content} />}
+      />
       <SecretDialog
         secret={made?.secret}
         title="The callback secret"
         lead="Results that are sent to a callback_url are signed with it. It is shown this one time; a new one can be made later."
         onClose={() => made && void open(made.id)}
       />
-    </div>
+    </>
   );
 }

@@ -1,35 +1,24 @@
 import { CodeEditor } from '../../code/code-editor.js';
-import { Field } from '../../ui/field.js';
 import { faultOfField } from '../../ui/form.js';
-import { ApplicationSelect } from '../definitions/application-select.js';
 import { ConfigurationFields } from '../definitions/configuration-fields.js';
+import type { DefinitionForm, FieldsProps } from '../definitions/fields-props.js';
+import { NameAndApplication } from '../definitions/name-and-application.js';
 import type { ReactorContent } from './reactor-content.js';
+import { reactorFields } from './reactor-content.js';
 
-export interface ReactorFieldsProps {
-  readonly content: ReactorContent;
-  readonly onChange: (parts: Partial<ReactorContent>) => void;
-  readonly error: unknown;
-  readonly mayChange: boolean;
-}
+export const REACTOR_FORM: DefinitionForm<ReactorContent> = { Fields: ReactorFields, namesOf: reactorFields };
 
-export function ReactorFields({ content, onChange, error, mayChange }: ReactorFieldsProps) {
+function ReactorFields({ content, onChange, error, mayChange }: FieldsProps<ReactorContent>) {
   return (
     <div className="space-y-5">
       <div className="grid gap-5 md:grid-cols-2">
-        <Field
-          label="Name"
-          value={content.name}
-          readOnly={!mayChange}
-          onChange={(event) => onChange({ name: event.target.value })}
-          error={faultOfField(error, 'name')}
-          autoComplete="off"
-        />
-        <ApplicationSelect
-          value={content.applicationId}
-          onChange={(applicationId) => onChange({ applicationId })}
-          hint="The code acts as it through req.client."
-          error={faultOfField(error, 'application.id') ?? faultOfField(error, 'application')}
+        <NameAndApplication
+          content={content}
+          onChange={onChange}
+          error={error}
           mayChange={mayChange}
+          hint="The code acts as it through req.client."
+          applicationNames={['application.id', 'application']}
         />
       </div>
       <CodeEditor

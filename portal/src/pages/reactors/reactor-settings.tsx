@@ -1,4 +1,3 @@
-import { Link } from '@tanstack/react-router';
 import { KeyRound } from 'lucide-react';
 import { useState } from 'react';
 import { call } from '../../api/call.js';
@@ -11,24 +10,18 @@ import { CodeLine } from '../../ui/code-line.js';
 import { ConfirmDialog } from '../../ui/confirm-dialog.js';
 import { SecretDialog } from '../../ui/secret-dialog.js';
 import { DeleteCard } from '../definitions/delete-card.js';
+import { OwnLogLink } from '../definitions/own-log-link.js';
 import { reactCall } from './react-call.js';
 
 export function ReactorSettings({ reactor: { id, name } }: { readonly reactor: Reactor }) {
-  const { id: tenantId, mayChange } = useTenant();
+  const { mayChange } = useTenant();
   return (
     <div className="space-y-6">
       <Card title="Call it" lead="With the key of a private Application that has token:use.">
         <div className="space-y-3">
           <CodeLine text={reactCall(id)} />
           <CodeLine text={id} label="Copy the id" />
-          <Link
-            to="/tenants/$tenantId/logs"
-            params={{ tenantId }}
-            search={{ entity_id: id }}
-            className="inline-flex min-h-6 items-center text-sm font-medium text-accent underline underline-offset-4"
-          >
-            What happened to it, in the log
-          </Link>
+          <OwnLogLink id={id} />
         </div>
       </Card>
       {mayChange && <CallbackSecretCard reactorId={id} />}

@@ -66,6 +66,7 @@ describe('passkeys', () => {
 
   it('sign in without a password and count as a second factor; the session is listed and opens a tenant', async () => {
     const { userId, email, device } = await holder();
+    clock.advance(1);
     const browser = openBrowser(app);
     const { status, json } = await signIn(device, {}, browser);
     assert.deepEqual([status, json], [200, { id: userId, email }]);
