@@ -7,7 +7,7 @@ import type { TestApp } from '../test-app.js';
 /** A name that is not this machine's own, for what browsers trust less. */
 export const OTHER_NAME = 'vault.test';
 /** Bounds a hang, not the speed of a machine that others use too. */
-const HANGS_MS = 40_000;
+const HANGS_MS = 120_000;
 
 export async function launchBrowser(): Promise<Browser> {
   const executablePath = findBrowser();
