@@ -125,6 +125,30 @@ describe('around the pages of the Portal', { skip: unless(findBrowser(), 'browse
     await ann.reads(ann.email);
   });
 
+  it('counts down at the form what a sign-in has to wait', async () => {
+    await ann.click('Sign out');
+    await heading('Sign in');
+    const detail = 'Too many failed sign-ins. Wait 30 second(s), then try again.';
+    await ann.page.route('**/portal/api/sign-in', (route) =>
+      route.fulfill({
+        ...{ status: 429, headers: { 'Retry-After': '30' }, contentType: 'application/problem+json' },
+        body: JSON.stringify({ code: 'sign_in_delayed', detail, status: 429 }),
+      }),
+    );
+    await ann.fill('E-mail', ann.email);
+    await ann.fill('Password', PASSWORD);
+    await ann.click('Sign in');
+    await ann.page.getByRole('alert').getByText(detail).waitFor();
+    await ann.reads(/^([1-9]|1\d|2\d) s left\.$/);
+  });
+
+  it('leads back from a page beyond the last one', async () => {
+    await ann.open('members?page=9');
+    await ann.click('Previous');
+    await ann.page.waitForURL(/\/members$/);
+    await ann.reads(ann.email);
+  });
+
   it('leads to the sign-in when the session has ended, and back behind it', async () => {
     await heading('Overview');
     // What is still on its way would find the session gone, and lead away from here by itself.
