@@ -231,4 +231,17 @@ describe('the pages of Proxies', { skip: unless(findBrowser(), 'browser (chromiu
     assert.ok(!seen.includes('never shown') && !seen.includes(key));
     await ben.leave();
   });
+
+  it('offers Applications beyond the first hundred', async () => {
+    const { app } = portal.mailed;
+    const { id } = await app.makeTenant('Many Applications');
+    const made = await Promise.all(
+      Array.from({ length: 101 }, () => app.makeApplication(id, 'private', ['token:use'])),
+    );
+    const eve = await portal.visit('ADMIN', id);
+    await eve.open('proxies/new');
+    const choice = eve.page.getByLabel('Application', { exact: true });
+    for (const one of made) await choice.locator(`option[value="${one.id}"]`).waitFor({ state: 'attached' });
+    await eve.leave();
+  });
 });
