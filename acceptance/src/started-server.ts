@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { promisify } from 'node:util';
+import { startCitus } from '@strongroom/test-servers/citus.js';
 import type { Keys } from './keys.js';
 
 /** As an operator has it, seen from the root of the repository. */
@@ -35,7 +36,9 @@ const MANAGEMENT = [
 export async function startServer(settings: Readonly<Record<string, string>> = {}): Promise<StartedServer> {
   const dataDir = await mkdtemp(join(tmpdir(), 'sr-acceptance-'));
   const inherited = Object.entries(process.env).filter(([name]) => !name.startsWith('STRONGROOM_'));
-  const env = { ...Object.fromEntries(inherited), ...settings, STRONGROOM_DATA_DIR: dataDir, STRONGROOM_PORT: '0' };
+  const database = process.env.TEST_DATABASE === 'citus' ? await makeDistributed(inherited) : EMBEDDED;
+  const own = { ...database.settings, ...settings, STRONGROOM_DATA_DIR: dataDir, STRONGROOM_PORT: '0' };
+  const env = { ...Object.fromEntries(inherited), ...own };
   const child = spawn(process.execPath, [PROGRAM, 'serve'], { env, stdio: ['ignore', 'pipe', 'inherit'] });
   const ended = new Promise<void>((resolve) => child.once('exit', () => resolve()));
   const baseUrl = await addressOf(child);
@@ -59,8 +62,28 @@ export async function startServer(settings: Readonly<Record<string, string>> = {
       child.kill('SIGTERM');
       await ended;
       await rm(dataDir, { recursive: true, force: true });
+      await database.remove();
     },
   };
+}
+
+interface GivenDatabase {
+  readonly settings: Readonly<Record<string, string>>;
+  remove(): Promise<void>;
+}
+
+const EMBEDDED: GivenDatabase = { settings: {}, remove: async () => {} };
+
+/** A Citus cluster, prepared as an operator would. */
+async function makeDistributed(inherited: readonly (readonly [string, string | undefined])[]): Promise<GivenDatabase> {
+  const { coordinator, remove } = await startCitus();
+  const settings = {
+    STRONGROOM_DATABASE_URL: coordinator.url('service'),
+    STRONGROOM_MIGRATION_DATABASE_URL: coordinator.url('owner'),
+  };
+  const env = { ...Object.fromEntries(inherited), ...settings };
+  await promisify(execFile)(process.execPath, [PROGRAM, 'migrate', '--distribute', 'citus'], { env });
+  return { settings, remove };
 }
 
 /** Where it listens, once it says that it is ready. */

@@ -54,14 +54,15 @@ export async function openCore(options: CoreOptions): Promise<Core> {
   let database: Database | undefined;
   try {
     if (storage.migration && !storage.isJoined) {
-      await migrate({ ...storage.migration, needsSchema: options.mayCreate !== true });
+      await migrate({ ...storage.migration, needsSchema: options.mayCreate !== true, isAtStart: true });
     }
-    await refuseUnfitLogin(storage.target);
+    const { isDistributed } = await refuseUnfitLogin(storage.target);
     database = createDatabase({
       target: storage.target,
       clock,
       ...databaseOptions(config),
-      replica: replicaOf(options),
+      isDistributed,
+      replica: replicaOf(options, isDistributed),
     });
     await refuseOldSchema(database);
     const { keyStore, warnings } = await openKeyStore(database, rootKeySource(config));
@@ -97,8 +98,15 @@ export function databaseOptions(
   };
 }
 
-function replicaOf({ config, onReplica }: CoreOptions): ReplicaTarget | undefined {
+function replicaOf({ config, onReplica }: CoreOptions, isDistributed: boolean): ReplicaTarget | undefined {
   const url = config.databaseReplicaUrl;
+  if (url && isDistributed) {
+    throw new ExitError(
+      EXIT.configuration,
+      'STRONGROOM_DATABASE_REPLICA_URL names a replica, and the tables of this database are spread over servers, of which a ' +
+        'replica of one says nothing. Remove the setting.',
+    );
+  }
   // Any host of it will do: none of them takes changes.
   return url && { target: { url, sessionAttrs: 'any' }, ...(onReplica && { onChange: onReplica }) };
 }

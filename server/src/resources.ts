@@ -1,4 +1,5 @@
 import { CREDENTIAL_CACHE } from './access/cache.js';
+import { DIRECTORY_TABLE } from './access/tables.js';
 import { LOG_COUNT_TABLE, LOG_TABLE } from './audit/tables.js';
 import type { AnyRoute } from './http/routes/any-route.js';
 import { KEPT_ANSWER_TABLES } from './kept-answers/tables.js';
@@ -34,6 +35,7 @@ export const TABLES: readonly TableRecord[] = [
   ...KEY_TABLES,
   LOG_TABLE,
   LOG_COUNT_TABLE,
+  DIRECTORY_TABLE,
 ];
 
 /** Every table of people, and of mail to them, whose rows are sealed or carry a MAC. */

@@ -7,27 +7,39 @@ export interface FoundStatement {
   readonly sql: string;
 }
 
-const CALL = /\bstatement(?:<(?:[^<>]|<[^<>]*>)*>)?\(/g;
+/** A statement for both kinds of database, for one of them, or on rows that are given. */
+export const STATEMENT_CALL = /\b(?:plainS|distributedS|givenS|s)tatement(?:<(?:[^<>]|<[^<>]*>)*>)?\(/g;
 
 /**
- * Every call of `statement(name, text)`, and every other text that is SQL: nothing that reaches the database is left out. A
+ * Every call of `statement(name, text)` and of those that make one, with each text it has, and every other text that is SQL: nothing that reaches the database is left out. A
  * text that is put together elsewhere is told as the expression that stands for it.
  */
 export function statementsOf({ path, text }: Source): FoundStatement[] {
   const constants = constantsOf(text);
   const found: FoundStatement[] = [];
   let rest = text;
-  for (const call of text.matchAll(CALL)) {
+  for (const call of text.matchAll(STATEMENT_CALL)) {
     // The declaration of the function itself.
     if (text.slice(0, call.index).endsWith('function ')) continue;
-    const [name = '', sql = ''] = argumentsAt(text, call.index + call[0].length);
-    found.push({ path, name: unquoted(name), sql: filled(unquoted(sql), constants) });
-    rest = rest.replace(sql, '');
+    const [name = '', ...texts] = argumentsAt(text, call.index + call[0].length);
+    for (const sql of texts.length > 0 ? texts : ['']) {
+      found.push({ path, name: unquoted(name), sql: filled(unquoted(ofGiven(sql)), constants) });
+      rest = rest.replace(sql, '');
+    }
   }
   for (const literal of literalsOf(rest)) {
     if (isSql(literal)) found.push({ path, name: '', sql: filled(unquoted(literal), constants) });
   }
   return found;
+}
+
+/** The text that a function makes of rows that are given, in the form for one tenant. */
+function ofGiven(sql: string): string {
+  if (!/^\(\{/.test(sql)) return sql;
+  return sql
+    .slice(sql.indexOf('`'), sql.lastIndexOf('`') + 1)
+    .replaceAll(/\$\{tenant\}/g, '$$1')
+    .replaceAll(/\$\{isOf\('(\w+)', '\w+'\)\}/g, '$1.tenant_id = $$1');
 }
 
 /** In capitals, as only SQL is written. */

@@ -1,5 +1,6 @@
 import type { SystemTx, TenantTx } from '../storage/scope.js';
-import { statement } from '../storage/statement.js';
+import { distributedStatement, plainStatement, statement } from '../storage/statement.js';
+import { findInDirectory } from './directory-queries.js';
 
 /** What of an application row its rights are read from. */
 export interface ApplicationRights {
@@ -23,19 +24,32 @@ export interface CredentialRow extends ApplicationRights {
  * A range of one hash with an order, so that only the index on hashes fits: without statistics the server might scan by
  * tenant.
  */
-const FIND_CREDENTIAL_BY_HASH = statement<CredentialRow>(
+const FIND_CREDENTIAL_BY_HASH = plainStatement<CredentialRow>(
   'find_credential_by_hash',
-  `SELECT a.tenant_id, a.id AS application_id, a.type, a.permissions, a.rules, a.mac,
+  credentialSql('hash >= $1 AND hash <= $1', 'k.tenant_id'),
+);
+
+/** The same where the directory has told whose it is. */
+const FIND_CREDENTIAL_OF_TENANT = distributedStatement<CredentialRow>(
+  'find_credential_of_tenant',
+  credentialSql('tenant_id = $2 AND hash >= $1 AND hash <= $1', '$2'),
+);
+
+function credentialSql(isIt: string, tenant: string): string {
+  return `SELECT a.tenant_id, a.id AS application_id, a.type, a.permissions, a.rules, a.mac,
           a.expires_at AS application_expires_at, k.id AS key_id, k.mac AS key_mac, k.expires_at AS key_expires_at,
           k.last_used_at AS key_last_used_at
    FROM (SELECT tenant_id, application_id, id, mac, expires_at, last_used_at FROM api_keys
-         WHERE hash >= $1 AND hash <= $1 ORDER BY hash LIMIT 1) AS k
-   JOIN applications a ON a.tenant_id = k.tenant_id AND a.id = k.application_id
-   JOIN tenants t ON t.id = k.tenant_id AND t.deleted_at IS NULL`,
-);
+         WHERE ${isIt} ORDER BY hash LIMIT 1) AS k
+   JOIN applications a ON a.tenant_id = ${tenant} AND a.id = k.application_id
+   JOIN tenants t ON t.id = ${tenant} AND t.deleted_at IS NULL`;
+}
 
 export async function findCredentialByHash(tx: SystemTx, hash: Buffer): Promise<CredentialRow | undefined> {
-  const [found] = await tx.run(FIND_CREDENTIAL_BY_HASH, [hash]);
+  const tenantId = await findInDirectory(tx, hash);
+  const [found] = await (tenantId === undefined
+    ? tx.run(FIND_CREDENTIAL_BY_HASH, [hash])
+    : tx.run(FIND_CREDENTIAL_OF_TENANT, [hash, tenantId]));
   return found;
 }
 
@@ -64,20 +78,32 @@ const SESSION_COLUMNS = `s.tenant_id, s.id AS session_id, s.nonce_hash, s.create
           s.expires_at AS session_expires_at, a.id AS application_id, a.type, a.permissions, a.rules, a.mac,
           a.expires_at AS application_expires_at, k.hash AS key_hash, k.mac AS key_mac, k.expires_at AS key_expires_at`;
 
-const FIND_SESSION_BY_HASH = statement<SessionCredentialRow>(
+const FIND_SESSION_BY_HASH = plainStatement<SessionCredentialRow>(
   'find_session_by_hash',
-  `SELECT ${SESSION_COLUMNS}
-   FROM (SELECT tenant_id, id, nonce_hash, created_by, authorized_by, authorized_key, permissions, rules, mac, expires_at
-         FROM sessions WHERE hash >= $1 AND hash <= $1 ORDER BY hash LIMIT 1) AS s
-   JOIN applications a ON a.tenant_id = s.tenant_id AND a.id IN (s.created_by, s.authorized_by)
-   LEFT JOIN api_keys k ON k.tenant_id = s.tenant_id AND k.application_id = s.authorized_by AND k.id = s.authorized_key
-   JOIN tenants t ON t.id = s.tenant_id AND t.deleted_at IS NULL
-   LIMIT 10`,
+  sessionSql('hash >= $1 AND hash <= $1', 's.tenant_id'),
 );
+
+const FIND_SESSION_OF_TENANT = distributedStatement<SessionCredentialRow>(
+  'find_session_of_tenant',
+  sessionSql('tenant_id = $2 AND hash >= $1 AND hash <= $1', '$2'),
+);
+
+function sessionSql(isIt: string, tenant: string): string {
+  return `SELECT ${SESSION_COLUMNS}
+   FROM (SELECT tenant_id, id, nonce_hash, created_by, authorized_by, authorized_key, permissions, rules, mac, expires_at
+         FROM sessions WHERE ${isIt} ORDER BY hash LIMIT 1) AS s
+   JOIN applications a ON a.tenant_id = ${tenant} AND a.id IN (s.created_by, s.authorized_by)
+   LEFT JOIN api_keys k ON k.tenant_id = ${tenant} AND k.application_id = s.authorized_by AND k.id = s.authorized_key
+   JOIN tenants t ON t.id = ${tenant} AND t.deleted_at IS NULL
+   LIMIT 10`;
+}
 
 /** One row for each application the session depends on. */
 export async function findSessionByHash(tx: SystemTx, hash: Buffer): Promise<SessionCredentialRow[]> {
-  return tx.run(FIND_SESSION_BY_HASH, [hash]);
+  const tenantId = await findInDirectory(tx, hash);
+  return tenantId === undefined
+    ? tx.run(FIND_SESSION_BY_HASH, [hash])
+    : tx.run(FIND_SESSION_OF_TENANT, [hash, tenantId]);
 }
 
 const FIND_SESSION_BY_ID = statement<SessionCredentialRow & { readonly session_hash: Buffer }>(

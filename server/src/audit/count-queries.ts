@@ -1,6 +1,6 @@
 import { int4Array, int8Array, textArray, uuidArray } from '../storage/binary-array.js';
 import { bulkWrite } from '../storage/bulk.js';
-import { statement } from '../storage/statement.js';
+import { givenInsert } from '../storage/given.js';
 import { sumBy } from '../storage/sum-by.js';
 import type { Actor, AuditContext, Entry } from './entry.js';
 
@@ -33,15 +33,16 @@ interface EntryCount {
  * while its transaction waits for other rows, perhaps for those of somebody who waits for the counter.
  */
 export const ADD_LOG_COUNTS = bulkWrite<EntryCount>(
-  statement(
-    'add_log_counts',
-    `INSERT INTO log_counts (tenant_id, day, actor_type, actor_id, entity_type, operation, outcome, slot, count)
-     SELECT tenant_id, DATE '1970-01-01' + day, actor_type, actor_id, entity_type, operation, outcome, slot, count
-     FROM unnest($1::uuid[], $2::int[], $3::text[], $4::uuid[], $5::text[], $6::text[], $7::text[], $8::int[], $9::bigint[])
-       AS given (tenant_id, day, actor_type, actor_id, entity_type, operation, outcome, slot, count)
-     ON CONFLICT (tenant_id, day, actor_type, actor_id, entity_type, operation, outcome, slot)
-       DO UPDATE SET count = log_counts.count + EXCLUDED.count`,
-  ),
+  givenInsert('add_log_counts', {
+    into: 'log_counts',
+    columns: [
+      ...['tenant_id uuid', 'day int', 'actor_type text', 'actor_id uuid', 'entity_type text', 'operation text'],
+      ...['outcome text', 'slot int', 'count bigint'],
+    ],
+    made: { day: `DATE '1970-01-01' + given.day` },
+    end: `ON CONFLICT (tenant_id, day, actor_type, actor_id, entity_type, operation, outcome, slot)
+      DO UPDATE SET count = log_counts.count + EXCLUDED.count`,
+  }),
   99,
   (rows) => {
     const sums = sumBy(rows, keyOf, ({ count }) => count);
@@ -57,7 +58,7 @@ export const ADD_LOG_COUNTS = bulkWrite<EntryCount>(
       int8Array(sums.map(({ sum }) => sum)),
     ];
   },
-  'last',
+  { when: 'last' },
 );
 
 function keyOf(row: EntryCount): string {

@@ -23,7 +23,7 @@ describe('the counters of log entries', () => {
   let database: Database;
   before(async () => {
     db = await createTestDatabase();
-    database = createDatabase({ target: db.target, clock: systemClock });
+    database = createDatabase({ target: db.target, isDistributed: db.isDistributed, clock: systemClock });
     await ensureLogPartitions(database, NOON_MS);
   });
   after(async () => {
@@ -93,7 +93,13 @@ describe('the counters of log entries', () => {
   it('are exact with two processes of two lanes each at once, also where the processes share slots', async () => {
     const [tenantId, neighbour, id] = [newId(), newId(), newId()];
     const processes = [0, 2, 8].map((laneBase) =>
-      createDatabase({ target: db.target, clock: systemClock, laneBase, connections: { readMax: 1, writeMax: 2 } }),
+      createDatabase({
+        target: db.target,
+        isDistributed: db.isDistributed,
+        clock: systemClock,
+        laneBase,
+        connections: { readMax: 1, writeMax: 2 },
+      }),
     );
     const [rounds, each] = [30, 8];
     const act = (one: Database, tenant: string) =>
@@ -119,7 +125,13 @@ describe('the counters of log entries', () => {
   it('wait for nobody who holds a counter of another lane', async () => {
     const tenantId = newId();
     const [first, second] = [0, 1].map((laneBase) =>
-      createDatabase({ target: db.target, clock: systemClock, laneBase, connections: { readMax: 1, writeMax: 1 } }),
+      createDatabase({
+        target: db.target,
+        isDistributed: db.isDistributed,
+        clock: systemClock,
+        laneBase,
+        connections: { readMax: 1, writeMax: 1 },
+      }),
     );
     assert.ok(first && second);
     await first.append(tenantId, (tx) => record(tx, by(undefined), read));

@@ -2,9 +2,9 @@ import { AppError, storageUnavailable } from '../kernel/errors.js';
 import { newOrderedId } from '../kernel/ids.js';
 import { textArray, timestampArray, uuidArray } from '../storage/binary-array.js';
 import { bulkWrite } from '../storage/bulk.js';
+import { givenInsert } from '../storage/given.js';
 import type { TenantTx } from '../storage/scope.js';
 import type { Value } from '../storage/statement.js';
-import { statement } from '../storage/statement.js';
 import { ADD_LOG_COUNTS, countsOf } from './count-queries.js';
 import type { AuditContext, Entry } from './entry.js';
 import { KIND_NUMBER } from './kind.js';
@@ -15,31 +15,26 @@ interface LogInsert {
   readonly entry: Entry;
 }
 
-const COLUMNS = `tenant_id, created_at, id, actor_type, actor_id, entity_type, entity_id, operation, message, outcome,
-                 source_address, trace_id`;
-const TYPES = 'uuid timestamptz uuid text uuid text text text text text text text'.split(' ');
-const arraysOf = (types: readonly string[]) => types.map((type, at) => `$${at + 1}::${type}[]`).join(', ');
+const COLUMNS = [
+  ...['tenant_id uuid', 'created_at timestamptz', 'id uuid', 'actor_type text', 'actor_id uuid', 'entity_type text'],
+  ...['entity_id text', 'operation text', 'message text', 'outcome text', 'source_address text', 'trace_id text'],
+];
 /** Behind what entries are about. */
 const ORDER = 90;
 
 const INSERT_LOGS = bulkWrite<LogInsert>(
-  statement(
-    'insert_logs',
-    `INSERT INTO logs (${COLUMNS}, kind)
-     SELECT ${COLUMNS}, ${KIND_NUMBER} FROM unnest(${arraysOf(TYPES)}) AS given (${COLUMNS})`,
-  ),
+  givenInsert('insert_logs', { into: 'logs', columns: COLUMNS, made: { kind: KIND_NUMBER } }),
   ORDER,
   columnsOf,
 );
 
 /** Apart from the others, because hardly any entry has a version. */
 const INSERT_VERSIONED_LOGS = bulkWrite<LogInsert>(
-  statement(
-    'insert_versioned_logs',
-    `INSERT INTO logs (${COLUMNS}, entity_version, kind)
-     SELECT ${COLUMNS}, entity_version::integer, ${KIND_NUMBER}
-     FROM unnest(${arraysOf([...TYPES, 'text'])}) AS given (${COLUMNS}, entity_version)`,
-  ),
+  givenInsert('insert_versioned_logs', {
+    into: 'logs',
+    columns: [...COLUMNS, 'entity_version text'],
+    made: { entity_version: 'given.entity_version::integer', kind: KIND_NUMBER },
+  }),
   ORDER,
   (rows) => [...columnsOf(rows), textArray(rows.map(({ entry }) => String(entry.entityVersion)))],
 );

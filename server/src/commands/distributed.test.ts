@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { generateRootKey } from '../crypto/root-key.js';
-import { distribute } from '../storage/distribute.js';
+import { distribute } from '../storage/distribution/distribute.js';
 import { distributed, installCitusStandIn } from '../testing/citus-stand-in.js';
 import { runToEnd, urlOf } from '../testing/command-runner.js';
 import { describeSchema } from '../testing/empty-database.js';
@@ -54,6 +54,17 @@ describe('commands on a database that Citus has spread (stand-in catalogue)', ()
     for (const folder of [places.outside, inside]) await rm(folder, { recursive: true, force: true });
   });
 
+  async function asHalf(act: () => Promise<void>): Promise<void> {
+    await spread.owner.query(`DELETE FROM stand_in.pg_dist_partition WHERE logicalrelid = 'tokens'::regclass`);
+    try {
+      await act();
+    } finally {
+      await spread.owner.query(
+        `INSERT INTO stand_in.pg_dist_partition VALUES ('tokens', 'h', 'tenant_id', 'tenants', 100)`,
+      );
+    }
+  }
+
   async function run(
     name: string,
     settings: Readonly<Record<string, string>>,
@@ -64,19 +75,25 @@ describe('commands on a database that Citus has spread (stand-in catalogue)', ()
   }
 
   for (const [name, { kind }] of Object.entries(commandCases(NOWHERE))) {
-    if (kind === 'needs none') continue;
-    it(`78 from ${name}, which names Citus and says what to do, with the owner known and without; nothing is changed`, async () => {
-      const before = [await describeSchema(spread.owner), await distributed(spread.owner)];
-      const both = settingsOf(spread);
-      const { STRONGROOM_MIGRATION_DATABASE_URL: _, ...service } = both;
-      const isOfOwner = ['migrate', 'backup', 'restore'].includes(name);
-      for (const settings of isOfOwner ? [both] : [both, service]) {
-        const { code, stdout, stderr } = await run(name, settings);
-        const shown = `${stdout}${stderr}`;
-        assert.equal(code, 78, shown);
-        assert.match(shown, /distributed by Citus.*undistribute_table.*docs\/scaling\.md/);
-      }
-      assert.deepEqual([await describeSchema(spread.owner), await distributed(spread.owner)], before);
+    if (kind === 'needs none' || name === 'migrate') continue;
+    const isOfBackups = ['backup', 'restore'].includes(name);
+
+    it(`78 from ${name} where some tables are not spread yet, with the owner known and without; nothing is changed`, async () => {
+      await asHalf(async () => {
+        const before = [await describeSchema(spread.owner), await distributed(spread.owner)];
+        const both = settingsOf(spread);
+        const { STRONGROOM_MIGRATION_DATABASE_URL: _, ...service } = both;
+        for (const settings of isOfBackups ? [both] : [both, service]) {
+          const { code, stdout, stderr } = await run(name, settings);
+          const shown = `${stdout}${stderr}`;
+          assert.equal(code, 78, shown);
+          const words = isOfBackups
+            ? /share no moment.*docs\/scaling\.md/
+            : /not others \(.*migrate --distribute citus again/;
+          assert.match(shown, words);
+        }
+        assert.deepEqual([await describeSchema(spread.owner), await distributed(spread.owner)], before);
+      });
       const left = await readdir(inside, { recursive: true, withFileTypes: true });
       assert.deepEqual(
         left.filter((entry) => entry.isFile()),
@@ -84,6 +101,23 @@ describe('commands on a database that Citus has spread (stand-in catalogue)', ()
       );
     });
   }
+
+  for (const name of ['backup', 'restore']) {
+    it(`78 from ${name} on a database that is spread, which shares no moment; nothing is changed`, async () => {
+      const before = await describeSchema(spread.owner);
+      const { code, stdout, stderr } = await run(name, settingsOf(spread));
+      assert.equal(code, 78, `${stdout}${stderr}`);
+      assert.match(`${stdout}${stderr}`, /share no moment.*docs\/scaling\.md.*Nothing was changed/);
+      assert.deepEqual(await describeSchema(spread.owner), before);
+    });
+  }
+
+  it('0 from migrate on a database that is spread, which finds nothing to do', async () => {
+    const before = [await describeSchema(spread.owner), await distributed(spread.owner)];
+    const { code, stdout, stderr } = await run('migrate', settingsOf(spread));
+    assert.equal(code, 0, `${stdout}${stderr}`);
+    assert.deepEqual([await describeSchema(spread.owner), await distributed(spread.owner)], before);
+  });
 
   it('0 where Citus is installed and has spread none of our tables', async () => {
     await installCitusStandIn(plain.owner);

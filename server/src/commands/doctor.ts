@@ -9,6 +9,8 @@ import { describeWall } from '../sandbox/sandbox.js';
 import type { ConnectionTarget } from '../storage/connection.js';
 import type { Database } from '../storage/database.js';
 import { createDatabase } from '../storage/database.js';
+import type { ClusterFacts } from '../storage/distribution/examine-cluster.js';
+import { examineCluster } from '../storage/distribution/examine-cluster.js';
 import { holdsCluster } from '../storage/embedded/data-folder.js';
 import { refuseUnfitLogin } from '../storage/login.js';
 import { openStorage } from '../storage/open-storage.js';
@@ -41,22 +43,39 @@ export const doctor: Command = {
       output.print(`ok       database: none in ${config.dataDir} yet, the first start makes it`);
       return EXIT.ok;
     }
-    return withDatabase(config, (known, target, database) => examine(output, known, target, database));
+    return withTarget(config, (known, target) => examine(output, known, target));
   },
 };
 
-async function examine(output: Output, config: Config, target: ConnectionTarget, database: Database): Promise<number> {
+async function examine(output: Output, config: Config, target: ConnectionTarget): Promise<number> {
   const isByAddress = config.databaseUrl !== undefined;
   const server = isByAddress ? await check(output, 'server', () => describeServer(target)) : EXIT.ok;
   if (server !== EXIT.ok) return server;
-  const schema = await check(output, 'database', async () => {
-    await refuseUnfitLogin(target);
-    await refuseOldSchema(database);
-    return 'it answers, the schema fits, the login cannot look past row-level security';
-  });
-  if (schema !== EXIT.ok) return schema;
+  let database: Database | undefined;
+  let cluster: ClusterFacts | undefined;
+  try {
+    const schema = await check(output, 'database', async () => {
+      const { isDistributed } = await refuseUnfitLogin(target);
+      database = createDatabase({ target, clock: systemClock, ...databaseOptions(config), isDistributed });
+      await refuseOldSchema(database);
+      if (isDistributed) cluster = await examineCluster(target);
+      return 'it answers, the schema fits, the login cannot look past row-level security';
+    });
+    for (const line of describeCluster(cluster)) output.print(line);
+    return schema === EXIT.ok && database ? await examineContent(output, config, target, database) : schema;
+  } finally {
+    await database?.close();
+  }
+}
+
+async function examineContent(
+  output: Output,
+  config: Config,
+  target: ConnectionTarget,
+  database: Database,
+): Promise<number> {
   output.print(await describeMailsWaiting(config, database));
-  if (isByAddress) {
+  if (config.databaseUrl !== undefined) {
     const isHeard = await hearsNotices(listenTarget(config, target), database);
     output.print(isHeard ? 'ok       notices: changes of other processes are heard' : DEAF);
   }
@@ -69,6 +88,14 @@ async function examine(output: Output, config: Config, target: ConnectionTarget,
     for (const warning of found?.warnings ?? []) output.print(`warning  ${warning}`);
     return found ? `${found.rootKeyId} opens this database` : 'not used yet, the first start seals the database';
   });
+}
+
+function describeCluster(cluster: ClusterFacts | undefined): string[] {
+  if (cluster === undefined) return [];
+  const { servers, faults } = cluster;
+  if (faults.length === 0)
+    return [`ok       cluster: Citus has spread the tables over ${servers} servers, all of which answer`];
+  return faults.map((fault) => `warning  cluster: ${fault}`);
 }
 
 /** Runs code once, because only that proves it. What keeps it from running keeps nothing else from being served. */
@@ -86,19 +113,17 @@ async function describeServer(target: ConnectionTarget): Promise<string> {
   return `PostgreSQL ${version} at ${chosen}, TLS ${isEncrypted ? 'on' : 'off'}`;
 }
 
-async function withDatabase(
+async function withTarget(
   config: Config,
-  act: (config: Config, target: ConnectionTarget, database: Database) => Promise<number>,
+  act: (config: Config, target: ConnectionTarget) => Promise<number>,
 ): Promise<number> {
   const quiet = { log: () => {}, onLost: () => {}, mayJoin: true, onWait: sayWaiting };
   const storage = await openStorage(
     storageOptions({ config, clock: systemClock, command: 'strongroom doctor', ...quiet }),
   );
-  const database = createDatabase({ target: storage.target, clock: systemClock, ...databaseOptions(config) });
   try {
-    return await act(config, storage.target, database);
+    return await act(config, storage.target);
   } finally {
-    await database.close();
     await storage.close();
   }
 }

@@ -1,6 +1,8 @@
 import { readConfig } from '../config.js';
 import { validationFailed } from '../kernel/errors.js';
 import { EXIT, ExitError } from '../kernel/exit.js';
+import { distribute, openWorkingRoles, refuseWithoutCitus } from '../storage/distribution/distribute.js';
+import { AFTER_DISTRIBUTION } from '../storage/distribution/working-roles.js';
 import { migrate } from '../storage/migrate.js';
 import { openStorage } from '../storage/open-storage.js';
 import { examineOwner } from '../storage/owner-rights.js';
@@ -14,12 +16,14 @@ export const migrateCommand: Command = {
     distribute: {
       type: 'string',
       placeholder: 'citus',
-      about: 'Closed in this release, which does not run on a database that Citus has spread',
+      about: 'Spread the tables over the servers of a Citus cluster, by tenant',
     },
   },
   run: async (flags, output) => {
-    refuseDistributing(flags.text('distribute'));
+    const wanted = flags.text('distribute');
+    checkDistribution(wanted);
     const config = readConfig();
+    if (wanted !== undefined && config.databaseUrl === undefined) throw onlyOneServer();
     const storage = await openStorage({
       ...config,
       command: 'strongroom migrate',
@@ -36,10 +40,18 @@ export const migrateCommand: Command = {
           "Migrations run as the owner of the schema. Set STRONGROOM_MIGRATION_DATABASE_URL to the owner's address.",
         );
       }
+      const { owner } = storage.migration;
+      if (wanted !== undefined) await refuseWithoutCitus(owner);
       const applied = await migrate(storage.migration);
       output.say(applied.length === 0 ? 'The schema is up to date.' : `Applied: ${applied.join(', ')}.`);
+      if (wanted !== undefined) {
+        const done = await distribute(owner);
+        await openWorkingRoles(owner);
+        output.say(done.length === 0 ? 'The tables are distributed.' : `Distributed: ${done.join(', ')}.`);
+        for (const line of AFTER_DISTRIBUTION) output.say(line);
+      }
       // The owner of the embedded server is the account it runs as, and everybody who reaches its socket may act as it.
-      const advice = config.databaseUrl === undefined ? [] : await examineOwner(storage.migration.owner);
+      const advice = config.databaseUrl === undefined ? [] : await examineOwner(owner);
       for (const sentence of advice) output.say(`Warning: ${sentence}`);
       return EXIT.ok;
     } finally {
@@ -48,13 +60,14 @@ export const migrateCommand: Command = {
   },
 };
 
-/** `storage/distribute.ts` can do it. It stays switched off until the service runs on a distributed database. */
-function refuseDistributing(word: string | undefined): void {
-  if (word === undefined) return;
-  if (word !== 'citus') throw validationFailed({ distribute: ['must be citus'] });
-  throw new ExitError(
+function onlyOneServer(): ExitError {
+  return new ExitError(
     EXIT.configuration,
-    'This release does not run on a database that Citus has spread, so it does not spread one either. Run strongroom migrate ' +
-      'without --distribute; docs/scaling.md says how to cut along tenants until then. Nothing was changed.',
+    'The embedded server is one server. Set STRONGROOM_DATABASE_URL and STRONGROOM_MIGRATION_DATABASE_URL to the coordinator ' +
+      'of a Citus cluster; docs/scaling.md says how to make one. Nothing was changed.',
   );
+}
+
+function checkDistribution(word: string | undefined): void {
+  if (word !== undefined && word !== 'citus') throw validationFailed({ distribute: ['must be citus'] });
 }

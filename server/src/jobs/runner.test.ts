@@ -48,7 +48,12 @@ suite('jobs', () => {
 
   /** As a process of its own: with its own connections. */
   function openProcess(bounds?: TimeBounds): Database {
-    const database = createDatabase({ target: db.target, clock: systemClock, ...(bounds && { bounds }) });
+    const database = createDatabase({
+      target: db.target,
+      isDistributed: db.isDistributed,
+      clock: systemClock,
+      ...(bounds && { bounds }),
+    });
     undo.push(() => database.close());
     return database;
   }

@@ -1,8 +1,9 @@
 import { byteaArray, uuidArray } from '../storage/binary-array.js';
 import type { Bulk } from '../storage/bulk.js';
 import { bulkWrite } from '../storage/bulk.js';
+import { givenStatement } from '../storage/given.js';
 import type { SystemTx, TenantTx } from '../storage/scope.js';
-import { statement } from '../storage/statement.js';
+import { distributedStatement, plainStatement, statement } from '../storage/statement.js';
 
 export interface KeptRow {
   readonly status: number;
@@ -40,14 +41,15 @@ const nameOf = (tenantId: string, id: Buffer): string => `${tenantId}${id.toStri
 export const SHARED_ANSWER_BYTES_MAX = 8_192;
 
 export const FIND_KEPT_ANSWERS: Bulk<KeptKey, FoundKept & { tenant_id: string; id: Buffer }, FoundAnswers> = {
-  statement: statement(
+  statement: givenStatement(
     'find_kept_answers',
-    `SELECT k.tenant_id, k.id, k.status, k.expires_at,
-            CASE WHEN octet_length(k.sealed) <= ${SHARED_ANSWER_BYTES_MAX} THEN k.sealed END AS sealed
-     FROM unnest($1::uuid[], $2::bytea[]) AS given (tenant_id, id)
-     CROSS JOIN LATERAL (SELECT k.tenant_id, k.id, k.status, k.expires_at, k.sealed FROM idempotency_keys AS k
-                         WHERE k.tenant_id = given.tenant_id AND k.id >= given.id AND k.id <= given.id
-                         ORDER BY k.id LIMIT 1) AS k`,
+    ({ rows, tenant }) =>
+      `SELECT k.tenant_id, k.id, k.status, k.expires_at,
+              CASE WHEN octet_length(k.sealed) <= ${SHARED_ANSWER_BYTES_MAX} THEN k.sealed END AS sealed
+       FROM ${rows('tenant_id uuid', 'id bytea')}
+       CROSS JOIN LATERAL (SELECT k.tenant_id, k.id, k.status, k.expires_at, k.sealed FROM idempotency_keys AS k
+                           WHERE k.tenant_id = ${tenant} AND k.id >= given.id AND k.id <= given.id
+                           ORDER BY k.id LIMIT 1) AS k`,
   ),
   order: 90,
   values: (keys) => [uuidArray(keys.map(({ tenantId }) => tenantId)), byteaArray(keys.map(({ id }) => id))],
@@ -68,14 +70,15 @@ export async function findKept(tx: TenantTx, id: Buffer, nowMs: number): Promise
   return row;
 }
 
-const INSERT_KEPT = statement<{ kept: number }>(
+const WRITE_ANSWER = `
+  INSERT INTO idempotency_keys (tenant_id, id, status, sealed, expires_at) VALUES ($1, $2, $3, $4, $5)
+  ON CONFLICT (tenant_id, id) DO UPDATE
+    SET status = excluded.status, sealed = excluded.sealed, expires_at = excluded.expires_at
+    WHERE idempotency_keys.expires_at <= $6`;
+
+const INSERT_KEPT = plainStatement<{ kept: number }>(
   'insert_kept_answer',
-  `WITH kept AS (
-     INSERT INTO idempotency_keys (tenant_id, id, status, sealed, expires_at) VALUES ($1, $2, $3, $4, $5)
-     ON CONFLICT (tenant_id, id) DO UPDATE
-       SET status = excluded.status, sealed = excluded.sealed, expires_at = excluded.expires_at
-       WHERE idempotency_keys.expires_at <= $6
-     RETURNING id),
+  `WITH kept AS (${WRITE_ANSWER} RETURNING id),
    shown AS (
      INSERT INTO kept_tokens (tenant_id, answer, token) SELECT $1, kept.id, given.token
      FROM kept CROSS JOIN unnest($7::uuid[]) AS given (token)
@@ -83,11 +86,27 @@ const INSERT_KEPT = statement<{ kept: number }>(
    SELECT 1 AS kept FROM kept`,
 );
 
+/** Two changes in one statement would be put to every server, and one that is down would refuse everybody's. */
+const INSERT_ANSWER = distributedStatement<{ kept: number }>(
+  'insert_answer_alone',
+  `${WRITE_ANSWER} RETURNING 1 AS kept`,
+);
+const INSERT_SHOWN = distributedStatement<never>(
+  'insert_shown_by_answer',
+  `INSERT INTO kept_tokens (tenant_id, answer, token) SELECT anchor.id, $2, given.token
+   FROM tenants AS anchor CROSS JOIN unnest($3::uuid[]) AS given (token) WHERE anchor.id = $1
+   ON CONFLICT DO NOTHING`,
+);
+
 /** False when an answer is there that still counts. Waits for a transaction that is about to write it. */
 export async function insertKept(tx: TenantTx, row: NewKeptRow, nowMs: number): Promise<boolean> {
   const { id, status, sealed, expiresAtMs, shown } = row;
-  const values = [tx.tenantId, id, status, sealed, new Date(expiresAtMs), new Date(nowMs), uuidArray(shown)];
-  return (await tx.run(INSERT_KEPT, values)).length > 0;
+  const values = [tx.tenantId, id, status, sealed, new Date(expiresAtMs), new Date(nowMs)];
+  const names = uuidArray(shown);
+  // Each is for one kind of database, and finds nothing on the other.
+  const [atOnce, alone] = await Promise.all([tx.run(INSERT_KEPT, [...values, names]), tx.run(INSERT_ANSWER, values)]);
+  if (alone.length > 0 && shown.length > 0) await tx.run(INSERT_SHOWN, [tx.tenantId, id, names]);
+  return atOnce.length + alone.length > 0;
 }
 
 interface GoneEntity {
@@ -96,17 +115,18 @@ interface GoneEntity {
 }
 
 const EMPTY_ANSWERS = bulkWrite<GoneEntity>(
-  statement(
+  givenStatement(
     'empty_kept_answers',
     // Locked in the order of their key: two batches may take away tokens of the same answers.
-    `WITH named AS MATERIALIZED (
-       SELECT DISTINCT k.tenant_id, k.answer FROM unnest($1::uuid[], $2::uuid[]) AS gone (tenant_id, token)
-       JOIN kept_tokens k ON k.tenant_id = gone.tenant_id AND k.token = gone.token),
-     emptied AS MATERIALIZED (
-       SELECT a.tenant_id, a.id FROM named JOIN idempotency_keys a ON a.tenant_id = named.tenant_id AND a.id = named.answer
-       ORDER BY a.tenant_id, a.id FOR UPDATE OF a)
-     UPDATE idempotency_keys a SET sealed = '' FROM emptied
-     WHERE a.tenant_id = emptied.tenant_id AND a.id = emptied.id AND a.sealed <> ''`,
+    ({ rows, tenant, isOf }) =>
+      `WITH named AS MATERIALIZED (
+         SELECT DISTINCT k.tenant_id, k.answer FROM ${rows('tenant_id uuid', 'token uuid')}
+         JOIN kept_tokens k ON k.tenant_id = ${tenant} AND k.token = given.token),
+       emptied AS MATERIALIZED (
+         SELECT a.tenant_id, a.id FROM named JOIN idempotency_keys a ON ${isOf('a', 'named')} AND a.id = named.answer
+         ORDER BY a.tenant_id, a.id FOR UPDATE OF a)
+       UPDATE idempotency_keys a SET sealed = '' FROM emptied
+       WHERE ${isOf('a', 'emptied')} AND a.id = emptied.id AND a.sealed <> ''`,
   ),
   80,
   (rows) => [uuidArray(rows.map(({ tenantId }) => tenantId)), uuidArray(rows.map(({ name }) => name))],

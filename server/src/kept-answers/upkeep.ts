@@ -10,11 +10,11 @@ import { deleteDue, listKept, listTenantsWithDue, replaceSealed } from './querie
 
 /** Removes at most `batch` answers whose time is over, and returns how many it removed. */
 export async function sweepIdempotencyKeys(
-  database: Pick<Database, 'lookUp' | 'write'>,
+  database: Pick<Database, 'survey' | 'write'>,
   nowMs: number,
   batch: number,
 ): Promise<number> {
-  const tenants = await database.lookUp((tx) => listTenantsWithDue(tx, nowMs, batch));
+  const tenants = await database.survey((tx) => listTenantsWithDue(tx, nowMs, batch));
   let removed = 0;
   for (const tenantId of tenants) {
     const left = batch - removed;

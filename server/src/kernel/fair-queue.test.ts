@@ -32,6 +32,17 @@ test('all are taken when there is room for all, and a single tenant keeps its or
   assert.deepEqual([queue.size(), queue.sizeOf('a')], [1, 1]);
 });
 
+test('those of one tenant alone are taken where that is asked for, and the next turn is another tenant’s', () => {
+  const { queue } = queueOf('aaabac');
+  const takeOfOne = (max: number) => queue.takeOfOne(max).map(({ tenantId, n }) => `${tenantId}${n}`);
+  assert.deepEqual(takeOfOne(2), ['a0', 'a1']);
+  assert.deepEqual(takeOfOne(2), ['b3']);
+  assert.deepEqual([queue.size(), queue.sizeOf('a')], [3, 2]);
+  assert.deepEqual(takeOfOne(2), ['c5']);
+  assert.deepEqual(takeOfOne(5), ['a2', 'a4']);
+  assert.deepEqual([takeOfOne(5), queue.size()], [[], 0]);
+});
+
 test('nothing is lost or taken twice, and no tenant gets a second before each had its first', () => {
   fc.assert(
     fc.property(fc.array(fc.constantFrom('a', 'b', 'c', 'd')), fc.integer({ min: 1, max: 9 }), (tenants, max) => {

@@ -7,6 +7,8 @@ export interface FairQueue<T extends OfTenant> {
   push(item: T): void;
   /** At most `max` items, taken from the tenants in turn; the items of one tenant in the order they came. */
   take(max: number): T[];
+  /** At most `max` items of the tenant whose turn it is. */
+  takeOfOne(max: number): T[];
   /** How many wait, and how many of them are this tenant's. */
   size(): number;
   sizeOf(tenantId: string): number;
@@ -54,6 +56,16 @@ export function createFairQueue<T extends OfTenant>(): FairQueue<T> {
       const taken = size <= max ? takeAll() : takeInTurn(max);
       size -= taken.length;
       return taken;
+    },
+    takeOfOne(max) {
+      for (const [tenantId, items] of byTenant) {
+        byTenant.delete(tenantId);
+        const taken = items.splice(0, max);
+        if (items.length > 0) byTenant.set(tenantId, items);
+        size -= taken.length;
+        return taken;
+      }
+      return [];
     },
     size: () => size,
     sizeOf: (tenantId) => byTenant.get(tenantId)?.length ?? 0,

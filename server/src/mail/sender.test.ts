@@ -31,7 +31,7 @@ describe('queued mail', () => {
 
   before(async () => {
     db = await createTestDatabase();
-    database = createDatabase({ target: db.target, clock: systemClock });
+    database = createDatabase({ target: db.target, isDistributed: db.isDistributed, clock: systemClock });
   });
   after(async () => {
     await database.close();
@@ -186,7 +186,7 @@ describe('queued mail', () => {
 
   it('is sent once by several processes', async () => {
     await queueMails(database, NAMES);
-    const other = createDatabase({ target: db.target, clock: systemClock });
+    const other = createDatabase({ target: db.target, isDistributed: db.isDistributed, clock: systemClock });
     start();
     start({ database: other });
     await eventually('the queue is empty', isEmpty);

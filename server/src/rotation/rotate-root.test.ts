@@ -241,7 +241,11 @@ describe('rotating the root key in a file', () => {
 
 describe('rotating the root key in a variable', () => {
   async function openWith(value: string): Promise<Process> {
-    const database = createDatabase({ target: vault.db.target, clock: systemClock });
+    const database = createDatabase({
+      target: vault.db.target,
+      isDistributed: vault.db.isDistributed,
+      clock: systemClock,
+    });
     const { keyStore } = await openKeyStore(database, { value: new Secret(value), isProduction: true });
     return { database, keyStore };
   }

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { TABLES } from '../resources.js';
+import { LOCK_WAITS } from '../testing/cluster-only.js';
 import { connectAs } from '../testing/empty-database.js';
 import { eventually } from '../testing/eventually.js';
 import { openContent, sealContent } from '../vault/stored/seal.js';
@@ -159,8 +160,7 @@ describe('rotating a tenant', () => {
     const change = 'UPDATE tokens SET data_version = 2, sealed = $3 WHERE tenant_id = $1 AND id = $2';
     await writer.query(change, [tenantId, row.id, sealed]);
     const rotating = rotateTenants(optionsOf(command), only(tenantId));
-    const blocked = `SELECT 1 FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()`;
-    await eventually('the rotation waits', async () => (await vault.db.owner.query(blocked)).rows.length > 0);
+    await eventually('the rotation waits', async () => (await vault.db.owner.query(LOCK_WAITS)).rows.length > 0);
     await writer.query('COMMIT');
     await writer.end();
     assert.deepEqual((await rotating).faults, []);

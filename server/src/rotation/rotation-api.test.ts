@@ -22,7 +22,7 @@ let app: TestApp;
 let database: Database;
 before(async () => {
   app = await startTestApp();
-  database = createDatabase({ target: app.db.target, clock: systemClock });
+  database = createDatabase({ target: app.db.target, isDistributed: app.db.isDistributed, clock: systemClock });
 });
 after(async () => {
   await database.close();

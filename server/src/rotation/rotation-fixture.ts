@@ -56,7 +56,7 @@ export async function createRotationVault(): Promise<RotationVault> {
   const closers: (() => Promise<void>)[] = [];
 
   async function open(): Promise<Process> {
-    const database = createDatabase({ target: db.target, clock: systemClock });
+    const database = createDatabase({ target: db.target, isDistributed: db.isDistributed, clock: systemClock });
     closers.push(() => database.close());
     const { keyStore } = await openKeyStore(database, { file: keyFile, isProduction: true });
     await ensureLogPartitions(database, systemClock.nowMs());
@@ -167,7 +167,11 @@ export async function keyVersions(vault: RotationVault, tenantId: string): Promi
 /** Opens every row of the tenant as a process does that starts now, with the key file as it is on disk. */
 export async function assertAllOpen(vault: RotationVault, tenantId: string, count: number): Promise<void> {
   const ring = parseRootKeyRing(await readFile(vault.keyFile, 'utf8'));
-  const database = createDatabase({ target: vault.db.target, clock: systemClock });
+  const database = createDatabase({
+    target: vault.db.target,
+    isDistributed: vault.db.isDistributed,
+    clock: systemClock,
+  });
   try {
     const keys = openTenantKeys(ring, tenantId, await database.read(tenantId, findTenantKeys));
     const rows = await sealedTokens(vault, tenantId);

@@ -53,9 +53,11 @@ async function verify(): Promise<Verified & { found: Fault[] }> {
 /** Changes one value as the owner, looks what is found, and puts the value back. */
 async function withDamage(table: string, column: string, where: string, damage: string): Promise<Fault[]> {
   const { owner } = vault.db;
-  const { rows } = await owner.query<{ value: unknown }>(`SELECT ${column} AS value FROM ${table} WHERE ${where}`);
+  const { rows } = await owner.query<{ value: unknown; damaged: unknown }>(
+    `SELECT ${column} AS value, ${damage} AS damaged FROM ${table} WHERE ${where}`,
+  );
   assert.equal(rows.length, 1, 'one row is damaged');
-  await owner.query(`UPDATE ${table} SET ${column} = ${damage} WHERE ${where}`);
+  await owner.query(`UPDATE ${table} SET ${column} = $1 WHERE ${where}`, [rows[0]?.damaged]);
   const { found, faults } = await verify();
   assert.equal(faults, found.length);
   await owner.query(`UPDATE ${table} SET ${column} = $1 WHERE ${where}`, [rows[0]?.value]);

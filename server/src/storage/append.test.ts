@@ -38,7 +38,12 @@ suite('what is appended', () => {
   before(async () => {
     db = await createTestDatabase();
     await makeNotesTable(db.owner);
-    database = createDatabase({ target: db.target, clock: systemClock, connections: { readMax: 1, writeMax: 1 } });
+    database = createDatabase({
+      target: db.target,
+      isDistributed: db.isDistributed,
+      clock: systemClock,
+      connections: { readMax: 1, writeMax: 1 },
+    });
   });
   after(async () => {
     await database.close();

@@ -88,6 +88,19 @@ export function textArray(values: readonly (string | null)[]): Buffer {
   return target;
 }
 
+/** The elements of a list in binary form, each in the binary form of its own. */
+export function elementsOf(list: Buffer): (Buffer | null)[] {
+  const count = list.readInt32BE(12);
+  let at = HEADER_BYTES;
+  return Array.from({ length: count }, () => {
+    const length = list.readInt32BE(at);
+    at += LENGTH_BYTES;
+    if (length === NULL_LENGTH) return null;
+    at += length;
+    return list.subarray(at - length, at);
+  });
+}
+
 function fixedArray<T>(
   oid: number,
   elementBytes: number,

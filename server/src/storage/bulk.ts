@@ -19,6 +19,18 @@ export interface Bulk<Row, Result, Answer> {
   readonly values: (rows: readonly Row[]) => Value[];
   /** Computed once from the returned rows and the input, and shared by all callers; each finds its own part in it. */
   readonly collect: (results: readonly Result[], rows: readonly Row[]) => Answer;
+  /** On a distributed database, where it is not the same statement with the tenant as its first value. */
+  readonly distributed?: DistributedBulk<Row, Result> | undefined;
+}
+
+/** What is asked of a distributed database for the rows of one tenant: several statements, whose results are one. */
+export type DistributedBulk<Row, Result> = (tenantId: string, rows: readonly Row[]) => readonly AskedPart<Result>[];
+
+export interface AskedPart<Result> {
+  readonly statement: Statement<unknown>;
+  readonly values: readonly Value[];
+  /** A row of the result, as the statement for all rows would have it. */
+  readonly read?: (found: unknown) => Result;
 }
 
 export type Gather = <Row, Result, Answer>(bulk: Bulk<Row, Result, Answer>, rows: readonly Row[]) => Promise<Answer>;
@@ -28,9 +40,9 @@ export function bulkWrite<Row>(
   statement: Statement<never>,
   order: number,
   values: Bulk<Row, never, void>['values'],
-  when?: Bulk<Row, never, void>['when'],
+  more: Pick<Bulk<Row, never, void>, 'when' | 'distributed'> = {},
 ): Bulk<Row, never, void> {
-  return { statement, order, values, when, collect: () => {} };
+  return { statement, order, values, ...more, collect: () => {} };
 }
 
 interface Caller {
@@ -39,7 +51,7 @@ interface Caller {
   reject(reason: unknown): void;
 }
 
-type AnyBulk = Bulk<unknown, unknown, unknown>;
+export type AnyBulk = Bulk<unknown, unknown, unknown>;
 
 /** What the members of a transaction ask for together. */
 export interface BatchGather {
@@ -49,12 +61,15 @@ export interface BatchGather {
 }
 
 /** For transactions that only look, where nothing comes last. */
-export function createGather(run: Tx['run']): Gather {
-  return createBatchGather(run, () => {}).gather;
+export function createGather(run: Tx['run'], tenantId?: string): Gather {
+  return createBatchGather(run, () => {}, tenantId).gather;
 }
 
-/** `onDropped` is told of a caller whose row cannot be encoded, before anything else is sent. */
-export function createBatchGather(run: Tx['run'], onDropped: () => void): BatchGather {
+/**
+ * `onDropped` is told of a caller whose row cannot be encoded, before anything else is sent. `tenantId` is whose rows all of them
+ * are, on a distributed database.
+ */
+export function createBatchGather(run: Tx['run'], onDropped: () => void, tenantId?: string): BatchGather {
   const due = new Map<AnyBulk, Caller[]>();
   const last = new Map<AnyBulk, unknown[]>();
 
@@ -62,18 +77,21 @@ export function createBatchGather(run: Tx['run'], onDropped: () => void): BatchG
     let callers = asked;
     try {
       let rows = rowsOf(callers);
-      let values: Value[];
+      let parts: readonly AskedPart<unknown>[];
       try {
-        values = bulk.values(rows);
+        parts = askedPartsOf(bulk, rows, tenantId);
       } catch {
         // A caller whose row cannot be encoded gets the error; the others go on without it.
         onDropped();
         callers = asked.filter((caller) => hasColumns(bulk, caller));
         if (callers.length === 0) return;
         rows = rowsOf(callers);
-        values = bulk.values(rows);
+        parts = askedPartsOf(bulk, rows, tenantId);
       }
-      const answer = bulk.collect(await run(bulk.statement, values), rows);
+      const [first, ...others] = parts;
+      const isPlain = first !== undefined && others.length === 0 && first.read === undefined;
+      const results = isPlain ? await run(first.statement, first.values) : await runParts(run, parts);
+      const answer = bulk.collect(results, rows);
       for (const caller of callers) caller.resolve(answer);
     } catch (error) {
       for (const caller of callers) caller.reject(error);
@@ -108,14 +126,38 @@ export function createBatchGather(run: Tx['run'], onDropped: () => void): BatchG
     return promise;
   };
 
-  return { gather, sendLast: () => sendLast(run, last) };
+  return { gather, sendLast: () => sendLast(run, last, tenantId) };
 }
 
-function sendLast(run: Tx['run'], last: ReadonlyMap<AnyBulk, readonly unknown[]>): Promise<unknown> | undefined {
+function sendLast(
+  run: Tx['run'],
+  last: ReadonlyMap<AnyBulk, readonly unknown[]>,
+  tenantId: string | undefined,
+): Promise<unknown> | undefined {
   if (last.size === 0) return undefined;
   const due = [...last].sort(([a], [b]) => a.order - b.order);
-  const asked = due.map(([bulk, rows]) => [bulk.statement, bulk.values(rows)] as const);
-  return Promise.all(asked.map(([statement, values]) => run(statement, values)));
+  const asked = due.map(([bulk, rows]) => askedPartsOf(bulk, rows, tenantId));
+  return Promise.all(asked.map((parts) => runParts(run, parts)));
+}
+
+/** What is sent for the rows. All of them are of one tenant where it is given: then it is a value, and leads to a server. */
+export function askedPartsOf(
+  bulk: AnyBulk,
+  rows: readonly unknown[],
+  tenantId: string | undefined,
+): readonly AskedPart<unknown>[] {
+  if (tenantId === undefined) return [{ statement: bulk.statement, values: bulk.values(rows) }];
+  if (bulk.distributed !== undefined) return bulk.distributed(tenantId, rows);
+  const [, ...columns] = bulk.values(rows);
+  return bulk.statement.few?.(tenantId, columns) ?? [{ statement: bulk.statement, values: [tenantId, ...columns] }];
+}
+
+/** Sent one behind the other. */
+export async function runParts(run: Tx['run'], parts: readonly AskedPart<unknown>[]): Promise<readonly unknown[]> {
+  const found = await Promise.all(
+    parts.map(async ({ statement, values, read = (row) => row }) => (await run(statement, values)).map(read)),
+  );
+  return found.flat();
 }
 
 function hasColumns(bulk: AnyBulk, caller: Caller): boolean {

@@ -69,7 +69,7 @@ suite('the echo that proves a listener', () => {
 
   before(async () => {
     db = await createTestDatabase();
-    database = createDatabase({ target: db.target, clock: systemClock });
+    database = createDatabase({ target: db.target, isDistributed: db.isDistributed, clock: systemClock });
   });
   after(async () => {
     await database.close();

@@ -23,7 +23,7 @@ suite('announcements', () => {
 
   before(async () => {
     db = await createTestDatabase();
-    database = createDatabase({ target: db.target, clock: systemClock });
+    database = createDatabase({ target: db.target, isDistributed: db.isDistributed, clock: systemClock });
     assert.ok('socketDir' in db.target);
     proxy = await startPostgresProxy(db.target);
     listener = listenForChanges({

@@ -4,7 +4,7 @@ import type { Address, Host, SessionAttrs } from './address.js';
 import { parseAddress, sessionAttrsOf } from './address.js';
 import { translateDriverFault } from './faults.js';
 import type { Role } from './scope.js';
-import { ENTER_SCOPE } from './scope.js';
+import { distributedScope, ENTER_DISTRIBUTED_SCOPE, ENTER_SCOPE } from './scope.js';
 import type { Statement, Value } from './statement.js';
 import { createTlsSource } from './tls.js';
 import { VALUE_TYPES } from './value-types.js';
@@ -118,40 +118,68 @@ function sendTogether(client: pg.ClientBase): void {
   process.nextTick(() => stream.uncork());
 }
 
+/**
+ * Breaks a connection at once, with whatever waits for an answer on it: its own end would wait for that. Where the driver hides
+ * the stream, what waits goes on until its time is over.
+ */
+export function breakConnection(client: pg.ClientBase): void {
+  const { connection } = client as { connection?: { stream?: { destroy?(): void } } };
+  connection?.stream?.destroy?.();
+}
+
+/** How statements are put to a database. */
+export interface Dialect {
+  /** False where a proxy cannot keep prepared statements: they then have no names. */
+  readonly isPrepared: boolean;
+  /** Citus has spread the tables over servers. */
+  readonly isDistributed: boolean;
+}
+
+const USUAL: Dialect = { isPrepared: true, isDistributed: false };
+
 /** Runs a statement, prepared under its name unless told otherwise; what the driver throws leaves here translated. */
 export async function runStatement<Row>(
   client: pg.ClientBase,
   statement: Statement<Row>,
   values: readonly Value[],
-  isPrepared = true,
+  dialect: Dialect = USUAL,
 ): Promise<Row[]> {
+  if (statement.only !== undefined && (statement.only === 'distributed') !== dialect.isDistributed) return [];
   sendTogether(client);
   try {
-    const result = await client.query(queryOf(statement, [...values], isPrepared));
+    const result = await client.query(queryOf(statement, [...values], dialect));
     return result.rows as Row[]; // The statement's definition names the columns it selects.
   } catch (error) {
     throw translateDriverFault(error);
   }
 }
 
+/** Who the login becomes for a transaction, and whose rows it sees. */
+export interface Scope {
+  readonly role: Role;
+  readonly tenants: readonly string[];
+  readonly isReadOnly: boolean;
+  /** Of these, the deleted ones whose rows may be removed; on a distributed database, where policies cannot tell. */
+  readonly doomed?: readonly string[];
+}
+
 /** Sends BEGIN and the scope without waiting: the statements that follow travel in the same round trip. */
 export function openScope(
   client: pg.ClientBase,
-  scope: { readonly role: Role; readonly tenants: readonly string[]; readonly isReadOnly: boolean },
+  scope: Scope,
   bounds: TimeBounds,
-  isPrepared = true,
+  dialect: Dialect = USUAL,
 ): Promise<unknown> {
   sendTogether(client);
+  const { role, tenants, doomed = [] } = scope;
   // A read-only transaction reads one snapshot, so that a page and its total never contradict each other.
-  const begun = client.query(scope.isReadOnly ? 'BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY' : 'BEGIN');
-  const values = [
-    scope.role,
-    scope.tenants.join(','),
-    String(bounds.statementMs),
-    String(bounds.lockMs),
-    String(bounds.statementMs),
-  ];
-  const entered = client.query(queryOf(ENTER_SCOPE, values, isPrepared));
+  const begin = scope.isReadOnly ? 'BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY' : 'BEGIN';
+  const timeouts = [String(bounds.statementMs), String(bounds.lockMs), String(bounds.statementMs)];
+  const { isDistributed } = dialect;
+  const begun = client.query(isDistributed ? `${begin}; ${distributedScope(tenants, doomed)}` : begin);
+  const entered = isDistributed
+    ? client.query(queryOf(ENTER_DISTRIBUTED_SCOPE, [role, ...timeouts], dialect))
+    : client.query(queryOf(ENTER_SCOPE, [role, tenants.join(','), ...timeouts], dialect));
   const opened = Promise.all([begun, entered]).catch((error: unknown) => {
     throw translateDriverFault(error);
   });
@@ -161,6 +189,11 @@ export function openScope(
 }
 
 /** A proxy that pools transactions and does not know names cannot keep a prepared statement for us. */
-function queryOf<Row>({ name, text }: Statement<Row>, values: Value[], isPrepared: boolean): pg.QueryConfig<Value[]> {
+function queryOf<Row>(
+  { name, text: plain, distributed = plain }: Statement<Row>,
+  values: Value[],
+  { isPrepared, isDistributed }: Dialect,
+): pg.QueryConfig<Value[]> {
+  const text = isDistributed ? distributed : plain;
   return isPrepared ? { name, text, values } : { text, values };
 }

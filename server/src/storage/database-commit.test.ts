@@ -41,7 +41,11 @@ for (const way of ['write', 'append'] as const) {
       await makeNotesTable(db.owner);
       assert.ok('socketDir' in db.target);
       proxy = await startPostgresProxy(db.target);
-      database = createDatabase({ target: proxy.target, clock: systemClock, bounds: BOUNDS });
+      database = createDatabase({
+        target: proxy.target,
+        clock: systemClock,
+        bounds: BOUNDS,
+      });
     });
     after(async () => {
       await database.close();

@@ -33,7 +33,12 @@ suite('a transaction in trouble', () => {
 
   before(async () => {
     db = await createTestDatabase();
-    database = createDatabase({ target: db.target, clock: systemClock, bounds: BOUNDS });
+    database = createDatabase({
+      target: db.target,
+      isDistributed: db.isDistributed,
+      clock: systemClock,
+      bounds: BOUNDS,
+    });
     await makeNotesTable(db.owner);
   });
   // Whatever a test that failed has left.
@@ -121,7 +126,12 @@ suite('a transaction in trouble', () => {
   });
 
   test('a statement first seen in a failed transaction works in the next', async () => {
-    const one = createDatabase({ target: db.target, clock: systemClock, bounds: BOUNDS });
+    const one = createDatabase({
+      target: db.target,
+      isDistributed: db.isDistributed,
+      clock: systemClock,
+      bounds: BOUNDS,
+    });
     await assert.rejects(
       one.read(newId(), (tx) =>
         Promise.all([tx.run(MISSPELT, []), tx.run(FIRST_SEEN_LATE, []), tx.run(FIRST_SEEN_LATE, [])]),
@@ -209,7 +219,7 @@ suite('a transaction in trouble', () => {
 
   test('close waits for the changes under way and for the reads', async () => {
     const bounds = { ...BOUNDS, statementMs: HANGS_MS, lockMs: HANGS_MS };
-    const short = createDatabase({ target: db.target, clock: systemClock, bounds });
+    const short = createDatabase({ target: db.target, isDistributed: db.isDistributed, clock: systemClock, bounds });
     await db.owner.query('SELECT pg_advisory_lock(77)');
     const reading = short.read(newId(), (tx) => tx.run(WAIT_FOR_DOOR, []));
     const tenantId = newId();

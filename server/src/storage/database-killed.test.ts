@@ -79,7 +79,7 @@ async function liveOn(database: Database, isOver: () => boolean, tally: Tally, j
 test('connections killed with many questions in flight: no answer goes to another tenant, no 503 lies', async (t) => {
   const db = await createTestDatabase();
   await makeNotesTable(db.owner);
-  const database = createDatabase({ target: db.target, clock: systemClock });
+  const database = createDatabase({ target: db.target, isDistributed: db.isDistributed, clock: systemClock });
   const tally: Tally = { answered: 0, refused: 0 };
   const journal: Journal = { acknowledged: [], undone: [], unknown: [] };
   let killed = 0;

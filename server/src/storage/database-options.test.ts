@@ -22,7 +22,12 @@ suite('what the settings say about connections', () => {
   after(() => db.drop());
 
   async function opened(options: Partial<DatabaseOptions>, act: (database: Database) => Promise<void>): Promise<void> {
-    const database = createDatabase({ target: db.target, clock: systemClock, ...options });
+    const database = createDatabase({
+      target: db.target,
+      isDistributed: db.isDistributed,
+      clock: systemClock,
+      ...options,
+    });
     try {
       await act(database);
     } finally {

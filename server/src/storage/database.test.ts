@@ -53,7 +53,7 @@ suite('transactions', () => {
 
   before(async () => {
     db = await createTestDatabase();
-    database = createDatabase({ target: db.target, clock: systemClock });
+    database = createDatabase({ target: db.target, isDistributed: db.isDistributed, clock: systemClock });
     await makeNotesTable(db.owner);
     await db.owner.query('INSERT INTO users (id, created_at) VALUES ($1, now())', [LIVING]);
     for (const id of [LIVING, DELETED, ALSO_DELETED]) {
@@ -177,7 +177,12 @@ suite('transactions', () => {
 
   test('a look whose values cannot be made fails, and its connection serves on', async () => {
     const connections = { readMax: 1, writeMax: 1 };
-    const narrow = createDatabase({ target: db.target, clock: systemClock, connections });
+    const narrow = createDatabase({
+      target: db.target,
+      isDistributed: db.isDistributed,
+      clock: systemClock,
+      connections,
+    });
     const broken: Bulk<string, { id: string }, number> = {
       statement: LIST_LOG_IDS,
       order: 0,
@@ -193,7 +198,12 @@ suite('transactions', () => {
   });
 
   test('a look that the server refuses costs no connection: its transaction is over and the same one serves on', async () => {
-    const single = createDatabase({ target: db.target, clock: systemClock, connections: { readMax: 1, writeMax: 1 } });
+    const single = createDatabase({
+      target: db.target,
+      isDistributed: db.isDistributed,
+      clock: systemClock,
+      connections: { readMax: 1, writeMax: 1 },
+    });
     const backend = async () => (await single.read(LIVING, (tx) => tx.run(FIND_IDENTITY, [])))[0]?.backend;
     const broken: Bulk<string, { id: string }, string[]> = {
       statement: statement('look_by_text', 'SELECT $1::text AS id'),

@@ -1,8 +1,12 @@
+import { assert } from '../kernel/assert.js';
 import type { Clock } from '../kernel/clock.js';
-import type { BatchGather, Bulk } from './bulk.js';
-import { createBatchGather, createGather } from './bulk.js';
-import type { ConnectionTarget, TimeBounds } from './connection.js';
+import type { BatchGather, Bulk, Gather } from './bulk.js';
+import { askedPartsOf, createBatchGather, createGather } from './bulk.js';
+import type { ConnectionTarget, Dialect, Scope, TimeBounds } from './connection.js';
 import { DEFAULT_TIME_BOUNDS } from './connection.js';
+import type { ServerWatch } from './distribution/server-watch.js';
+import { someServerSilent } from './distribution/server-watch.js';
+import { watchServers } from './distribution/watch-servers.js';
 import { answerIn, isAftermath, mayBeOneCallers } from './faults.js';
 import type { Member, Work } from './group-commit.js';
 import { GroupCommit, MemberFailure } from './group-commit.js';
@@ -11,8 +15,10 @@ import { createReadTurns } from './read-turns.js';
 import type { ReadOn, ReplicaFigures, ReplicaTarget } from './replica.js';
 import { ReplicaReads } from './replica.js';
 import type { PeopleTx, PurgeTx, RetentionTx, SystemTx, TenantTx, Tx } from './scope.js';
+import type { SharedReadsOptions } from './shared-reads.js';
 import { createSharedReads } from './shared-reads.js';
-import type { Scope, Transaction } from './transactions.js';
+import { statement } from './statement.js';
+import type { Transaction } from './transactions.js';
 import { Transactions } from './transactions.js';
 import { Unwritten } from './unwritten.js';
 
@@ -23,6 +29,8 @@ export interface DatabaseOptions {
   readonly connections?: ConnectionBounds;
   /** False where a proxy cannot keep prepared statements: they then have no names. */
   readonly isPrepared?: boolean;
+  /** Citus has spread the tables over servers. */
+  readonly isDistributed?: boolean | undefined;
   /** Added to the number of each lane, so that the writers of several processes differ too. */
   readonly laneBase?: number;
   readonly replica?: ReplicaTarget | undefined;
@@ -60,6 +68,11 @@ export interface Database {
   append(tenantId: string, work: Work<void>): Promise<void>;
   /** Looks at identities across tenants, and changes nothing. */
   lookUp<T>(work: (tx: SystemTx) => Promise<T>): Promise<T>;
+  /**
+   * The same for background work that asks who has something to do: all of it together holds a few connections. On a distributed
+   * database every server has a say, so it is refused at once while one of them does not answer.
+   */
+  survey<T>(work: (tx: SystemTx) => Promise<T>): Promise<T>;
   /**
    * The same for an unverified name, such as an API key that may be invented: all of these together hold a bounded
    * number of connections.
@@ -102,47 +115,61 @@ const RETENTION: Scope = { role: 'strongroom_purge', tenants: [], isReadOnly: fa
 const DURABLE = { isDurable: true };
 const PASSING = { isDurable: false };
 
-function tenantTx(tenantId: string, run: Tx['run'], lane = 0, gather = createGather(run)): TenantTx {
+const FIND_DELETED = statement<{ id: string }>(
+  'find_deleted_tenant',
+  'SELECT id FROM tenants WHERE id = $1 AND deleted_at IS NOT NULL',
+);
+
+function tenantTx(tenantId: string, run: Tx['run'], lane: number, gather: Gather): TenantTx {
   return { kind: 'tenant', tenantId, lane, run, gather };
+}
+
+function readingTx({ isDistributed }: Dialect, tenantId: string, run: Tx['run']): TenantTx {
+  return tenantTx(tenantId, run, 0, createGather(run, isDistributed ? tenantId : undefined));
 }
 
 export function createDatabase(options: DatabaseOptions): Database {
   const bounds = options.bounds ?? DEFAULT_TIME_BOUNDS;
-  const { clock, connections = DEFAULT_CONNECTIONS, isPrepared = true, laneBase = 0 } = options;
+  const { clock, connections = DEFAULT_CONNECTIONS, isPrepared = true, isDistributed = false, laneBase = 0 } = options;
+  const dialect: Dialect = { isPrepared, isDistributed };
   const servers = serversOf(options.target, bounds);
   const readers = new ConnectionPool(options.target, bounds, connections.readMax, servers);
   const writers = new ConnectionPool(options.target, bounds, connections.writeMax, servers);
-  const transactions = new Transactions(bounds, isPrepared);
+  const watched = isDistributed ? watchServers(options.target, servers, clock, dialect) : undefined;
+  const transactions = new Transactions(bounds, dialect, watched?.watch);
   const groupCommit = new GroupCommit({
-    runBatch: (members, lane) => runBatch(transactions, writers, members, laneBase + lane),
+    runBatch: (members, lane) => runBatch(transactions, writers, members, { lane: laneBase + lane, isDistributed }),
     clock,
     lanes: connections.writeMax,
     batchMax: BATCH_MAX,
     queueMax: QUEUE_MAX,
     queueOfTenantMax: QUEUE_OF_TENANT_MAX,
     waitMaxMs: QUEUE_WAIT_MAX_MS,
+    isByTenant: isDistributed,
   });
-  const sharedReads = createSharedReads(async (tenants, { statement, values, collect }, rows) => {
-    const found = await transactions.ask(readers, { ...APP, tenants }, statement, values(rows));
-    return collect(found, rows);
-  }, SHARED_READS);
+  const sharing = sharingOf(connections, isDistributed);
+  const sharedReads = createSharedReads(async (tenants, bulk, rows) => {
+    const [part] = askedPartsOf(bulk, rows, isDistributed ? tenants[0] : undefined);
+    assert(part !== undefined, 'a shared read is one statement');
+    return bulk.collect(await transactions.ask(readers, { ...APP, tenants }, part.statement, part.values), rows);
+  }, sharing);
   const readOn: ReadOn = (pool, tenantId, work, prepare) =>
-    transactions.run(pool, { ...APP, tenants: [tenantId] }, (run) => work(tenantTx(tenantId, run)), {
+    transactions.run(pool, { ...APP, tenants: [tenantId] }, (run) => work(readingTx(dialect, tenantId, run)), {
       isDurable: false,
       prepare,
     });
   const { replica: target } = options;
-  const replica = target && new ReplicaReads({ replica: target, primary: readers, isPrepared, bounds, clock, readOn });
+  const replica = target && new ReplicaReads({ replica: target, primary: readers, dialect, bounds, clock, readOn });
   return {
-    ...readsOf(transactions, readers, options, readOn, replica),
-    ...changesOf(transactions, readers),
+    ...readsOf({ transactions, readers, readOn, replica, dialect, watch: watched?.watch }, options),
+    ...changesOf(transactions, readers, isDistributed),
     find: sharedReads.find,
     write: groupCommit.submit,
     append: groupCommit.submitAtOnce,
     async close() {
       await groupCommit.drain();
       await replica?.close();
-      await Promise.all([readers.end(), writers.end()]);
+      await Promise.all([readers.end(), writers.end(), watched?.close()]);
     },
     writesPending: () => groupCommit.depth(),
     replicaFigures: () => replica?.figures(),
@@ -151,30 +178,51 @@ export function createDatabase(options: DatabaseOptions): Database {
 
 type Reads = Pick<
   Database,
-  'read' | 'readPage' | 'readAtOnce' | 'readReplicated' | 'lookUp' | 'readCredential' | 'readPeople' | 'people'
+  | ('read' | 'readPage' | 'readAtOnce' | 'readReplicated' | 'lookUp' | 'survey')
+  | ('readCredential' | 'readPeople' | 'people')
 >;
+
+interface ReadParts {
+  readonly transactions: Transactions;
+  readonly readers: ConnectionPool;
+  readonly readOn: ReadOn;
+  readonly replica: ReplicaReads | undefined;
+  readonly dialect: Dialect;
+  readonly watch: ServerWatch | undefined;
+}
+
+/** Where a statement is for one tenant alone it takes more of them at a time. */
+function sharingOf({ readMax }: ConnectionBounds, isDistributed: boolean): SharedReadsOptions {
+  if (!isDistributed) return SHARED_READS;
+  return { ...SHARED_READS, roundTripsMax: Math.max(1, Math.floor(readMax / 2)), isByTenant: true };
+}
 
 /** Everything that only looks. Tenants take turns at the connections, by what they are wanted for. */
 function readsOf(
-  transactions: Transactions,
-  readers: ConnectionPool,
+  { transactions, readers, readOn, replica, dialect, watch }: ReadParts,
   { clock, connections = DEFAULT_CONNECTIONS }: DatabaseOptions,
-  readOn: ReadOn,
-  replica: ReplicaReads | undefined,
 ): Reads {
-  const turns = createReadTurns({ clock, readMax: connections.readMax, sparedForShared: SHARED_READS.roundTripsMax });
+  const { roundTripsMax } = sharingOf(connections, dialect.isDistributed);
+  const turns = createReadTurns({ clock, readMax: connections.readMax, sparedForShared: roundTripsMax });
   const lookUp: Database['lookUp'] = (work) =>
-    transactions.run(readers, LOOK_UP, (run) => work({ kind: 'system', run }), PASSING);
+    transactions.run(readers, LOOK_UP, (run, reach) => work({ kind: 'system', run, ...(reach && { reach }) }), PASSING);
   return {
     read: (tenantId, work) => turns.byKey.run(tenantId, () => readOn(readers, tenantId, work)),
     readPage: (tenantId, work) => turns.pages.run(tenantId, () => readOn(readers, tenantId, work)),
     readAtOnce: (tenantId, work) =>
       turns.pages.run(tenantId, () =>
-        transactions.runAtOnce(readers, { ...APP, tenants: [tenantId] }, (run) => work(tenantTx(tenantId, run))),
+        transactions.runAtOnce(readers, { ...APP, tenants: [tenantId] }, (run) =>
+          work(readingTx(dialect, tenantId, run)),
+        ),
       ),
     readReplicated: (tenantId, work) =>
       turns.pages.run(tenantId, () => (replica ? replica.read(tenantId, work) : readOn(readers, tenantId, work))),
     lookUp,
+    survey: (work) => {
+      if (!watch) return lookUp(work);
+      if (watch.downCount() > 0) return Promise.reject(someServerSilent());
+      return turns.surveys.run('', () => lookUp(work));
+    },
     readCredential: (work) => turns.identities.run('', () => lookUp(work)),
     readPeople: (work) =>
       turns.people.run('', () => transactions.run(readers, LOOK_AT_PEOPLE, asPeople(work), PASSING)),
@@ -187,11 +235,21 @@ function asPeople<T>(work: (tx: PeopleTx) => Promise<T>): (run: Tx['run']) => Pr
 }
 
 /** Changes that are rare and go alone, not in a batch. */
-function changesOf(transactions: Transactions, pool: ConnectionPool): Pick<Database, 'system' | 'purge' | 'retain'> {
+function changesOf(
+  transactions: Transactions,
+  pool: ConnectionPool,
+  isDistributed: boolean,
+): Pick<Database, 'system' | 'purge' | 'retain'> {
+  /** A tenant that was deleted stays so. The policies of other databases look for themselves. */
+  async function doomedOf(tenantId: string): Promise<readonly string[]> {
+    if (!isDistributed) return [];
+    return (await transactions.ask(pool, LOOK_UP, FIND_DELETED, [tenantId])).map(({ id }) => id);
+  }
   return {
     system: (work) => transactions.run(pool, SYSTEM, (run) => work({ kind: 'system', run }), DURABLE),
-    purge(tenantId, work) {
-      const scope: Scope = { role: 'strongroom_purge', tenants: [tenantId], isReadOnly: false };
+    async purge(tenantId, work) {
+      const doomed = await doomedOf(tenantId);
+      const scope: Scope = { role: 'strongroom_purge', tenants: [tenantId], isReadOnly: false, doomed };
       return transactions.run(pool, scope, (run) => work({ kind: 'purge', tenantId, run }), DURABLE);
     },
     retain: (work) => transactions.run(pool, RETENTION, (run) => work({ kind: 'retention', run }), DURABLE),
@@ -203,7 +261,7 @@ async function runBatch(
   transactions: Transactions,
   writers: ConnectionPool,
   members: readonly Member[],
-  lane: number,
+  { lane, isDistributed }: { readonly lane: number; readonly isDistributed: boolean },
 ): Promise<unknown[]> {
   const tenants = [...new Set(members.map((member) => member.tenantId))];
   const transaction = await transactions.begin(writers, { role: 'strongroom_app', tenants, isReadOnly: false });
@@ -211,7 +269,7 @@ async function runBatch(
   const noteFailure = (): void => {
     hasFailed = true;
   };
-  const { gather, sendLast } = createBatchGather(transaction.run, noteFailure);
+  const { gather, sendLast } = createBatchGather(transaction.run, noteFailure, isDistributed ? tenants[0] : undefined);
   const running: Promise<unknown>[] = [];
   for (const { tenantId, work } of members) running.push(work(tenantTx(tenantId, transaction.run, lane, gather)));
   const done = Promise.allSettled(running).then(valuesIn);

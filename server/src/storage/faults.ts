@@ -104,9 +104,14 @@ export function isNameLost(error: unknown): boolean {
 export const NAME_LOST_ADVICE =
   'A proxy before the database does not keep the names of prepared statements. Set STRONGROOM_DATABASE_PREPARED_STATEMENTS to off, or let PgBouncer 1.21 or newer keep them (max_prepared_statements).';
 
+/** Detected by the work itself, where no key of the database does. */
+export class StillReferred extends Error {
+  override readonly name = 'StillReferred';
+}
+
 /** Another row refers to the one that was to be deleted. */
 export function isStillReferred(error: unknown): boolean {
-  return sqlStateOf(error) === '23503';
+  return error instanceof StillReferred || sqlStateOf(error) === '23503';
 }
 
 export function isUniqueViolation(error: unknown): boolean {

@@ -79,6 +79,21 @@ test('a change never waits for all that another tenant has queued: tenants are t
   );
 });
 
+test('a batch is of one tenant where the database is distributed, and tenants are taken in turn', async () => {
+  const { batches, submit } = createQueue({ batchMax: 3, queueMax: 100, queueOfTenantMax: 100, isByTenant: true });
+  const answers = Promise.all([...'aaaabbca'].map(submit));
+  await settle();
+  for (let index = 0; index < batches.length; index += 1) {
+    at(batches, index).commit();
+    await settle();
+  }
+  assert.deepEqual(await answers, [...'aaaabbca']);
+  assert.deepEqual(
+    batches.map(({ tenants }) => tenants.join('')),
+    ['aaa', 'bb', 'c', 'aa'],
+  );
+});
+
 test('503 overloaded for the change of a tenant that has its share waiting, while another is taken', async () => {
   const { batches, submit } = createQueue({ queueOfTenantMax: 2 });
   const first = submit('a');

@@ -42,6 +42,8 @@ export interface GroupCommitOptions {
   readonly queueMax: number;
   readonly queueOfTenantMax: number;
   readonly waitMaxMs: number;
+  /** A batch has changes of one tenant alone. */
+  readonly isByTenant?: boolean;
 }
 
 interface Queued extends Member {
@@ -201,8 +203,11 @@ export class GroupCommit {
   /** Tenants in turn: a tenant with hundreds waiting gets what the others leave. */
   #takeBatch(): Queued[] {
     const batch: Queued[] = [];
-    while (batch.length < this.#options.batchMax && this.#queue.size() > 0) {
-      for (const member of this.#queue.take(this.#options.batchMax - batch.length)) {
+    const { batchMax, isByTenant } = this.#options;
+    while (batch.length < batchMax && this.#queue.size() > 0) {
+      if (isByTenant && batch.length > 0) break;
+      const free = batchMax - batch.length;
+      for (const member of isByTenant ? this.#queue.takeOfOne(free) : this.#queue.take(free)) {
         if (this.#isLate(member)) this.#refuseLate(member);
         else batch.push(member);
       }

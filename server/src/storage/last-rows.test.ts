@@ -27,7 +27,7 @@ const noteOf = (when: 'last' | undefined, name: string): Bulk<Note, never, void>
       if (rows.some(({ id }) => id === UNENCODABLE)) throw new TypeError('it cannot be encoded');
       return [rows.map(({ tenantId }) => tenantId), rows.map(({ id }) => id)];
     },
-    when,
+    { when },
   );
 const LAST = noteOf('last', 'insert_last_notes');
 const SOON = noteOf(undefined, 'insert_notes_soon');
@@ -39,7 +39,12 @@ suite('rows that come last', () => {
   before(async () => {
     db = await createTestDatabase();
     await makeNotesTable(db.owner);
-    database = createDatabase({ target: db.target, clock: systemClock, connections: { readMax: 1, writeMax: 1 } });
+    database = createDatabase({
+      target: db.target,
+      isDistributed: db.isDistributed,
+      clock: systemClock,
+      connections: { readMax: 1, writeMax: 1 },
+    });
   });
   after(async () => {
     await database.close();

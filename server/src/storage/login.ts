@@ -2,15 +2,16 @@ import { storageUnavailable } from '../kernel/errors.js';
 import { EXIT, ExitError } from '../kernel/exit.js';
 import type { ConnectionTarget } from './connection.js';
 import { DEFAULT_TIME_BOUNDS, endpointsOf } from './connection.js';
+import { isWhollyDistributed } from './distribution/examine.js';
 import { DriverFault, translateDriverFault } from './faults.js';
 import { connectToFitting } from './host-choice.js';
-import { refuseDistributed } from './refuse-distributed.js';
 
 interface LoginFacts {
   readonly login: string;
   readonly powers: readonly string[];
   readonly ownsDatabase: boolean;
   readonly hasSchema: boolean;
+  readonly isDistributed: boolean;
 }
 
 /**
@@ -60,15 +61,21 @@ const SERVER_ROLES = [
   'pg_write_server_files',
 ];
 
+/** What has to be known to talk to a database that is fit. */
+export interface FitDatabase {
+  /** Citus has spread its tables over servers. */
+  readonly isDistributed: boolean;
+}
+
 const PLAIN = 'a plain login (CREATE ROLE strongroom LOGIN NOINHERIT)';
 
 /**
  * Refuses a login that could look past row-level security, or become one that can, because the second wall would not
  * exist, and a database that was not migrated. In this order: a wrong login is still wrong after a migration. A
- * distributed database is refused before all else.
+ * database that is half distributed is refused before all else.
  */
-export async function refuseUnfitLogin(target: ConnectionTarget): Promise<void> {
-  const { login, powers, ownsDatabase, hasSchema } = await examineLogin(target);
+export async function refuseUnfitLogin(target: ConnectionTarget): Promise<FitDatabase> {
+  const { login, powers, ownsDatabase, hasSchema, isDistributed } = await examineLogin(target);
   if (powers.length > 0) {
     throw new ExitError(
       EXIT.configuration,
@@ -77,7 +84,7 @@ export async function refuseUnfitLogin(target: ConnectionTarget): Promise<void> 
         'into STRONGROOM_MIGRATION_DATABASE_URL, and run strongroom migrate.',
     );
   }
-  if (hasSchema) return;
+  if (hasSchema) return { isDistributed };
   throw new ExitError(
     EXIT.configuration,
     ownsDatabase
@@ -93,10 +100,10 @@ async function examineLogin(target: ConnectionTarget): Promise<LoginFacts> {
     throw storageUnavailable(new DriverFault(error));
   });
   try {
-    await refuseDistributed(client);
-    const { rows } = await client.query<LoginFacts>(FIND_LOGIN_FACTS, [SERVER_ROLES]);
+    const isDistributed = await isWhollyDistributed(client);
+    const { rows } = await client.query<Omit<LoginFacts, 'isDistributed'>>(FIND_LOGIN_FACTS, [SERVER_ROLES]);
     if (rows[0] === undefined) throw new Error('the server does not list the role of this session');
-    return rows[0];
+    return { ...rows[0], isDistributed };
   } catch (error) {
     throw error instanceof ExitError ? error : translateDriverFault(error);
   } finally {

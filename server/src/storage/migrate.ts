@@ -2,13 +2,13 @@ import type pg from 'pg';
 import { EXIT, ExitError } from '../kernel/exit.js';
 import { connectAsOwner } from './connect-as-owner.js';
 import type { ConnectionTarget } from './connection.js';
-import { DEFAULT_TIME_BOUNDS } from './connection.js';
+import { distributeNewTables } from './distribution/distribute.js';
+import { findDistribution } from './distribution/examine.js';
 import { isOutage, sqlStateOf, translateDriverFault } from './faults.js';
 import type { Migration } from './migrations.js';
 import { readMigrations } from './migrations.js';
 import { withdrawPublicRights } from './owner-rights.js';
-import { refuseDistributed } from './refuse-distributed.js';
-import { takeSchema } from './schema-lock.js';
+import { MIGRATION_BOUNDS, MIGRATION_LOCK_NAME, takeSchema } from './schema-lock.js';
 
 export interface MigrateOptions {
   /** The owner of the schema. */
@@ -21,14 +21,12 @@ export interface MigrateOptions {
   readonly upTo?: number;
   /** Refuse a database without a schema of ours, instead of making it. */
   readonly needsSchema?: boolean;
+  /** Nobody asked for it: the service starts, or a command. */
+  readonly isAtStart?: boolean;
 }
 
-/** Held by the process that changes the schema. */
-export const LOCK_NAME = 'strongroom.migrate';
 const INSUFFICIENT_PRIVILEGE = '42501';
 const SERVER_VERSION_MIN = 150_000;
-/** A migration may take long and waits for another process's; the bound is only against a dead server. */
-export const MIGRATION_BOUNDS = { ...DEFAULT_TIME_BOUNDS, statementMs: 3_600_000 };
 /** How long a migration waits for a table: all other requests for that table wait behind it. */
 const TABLE_WAIT_SECONDS = 5;
 /** Lock timeout, and deadlock. */
@@ -40,8 +38,7 @@ export async function migrate(options: MigrateOptions): Promise<string[]> {
   const client = await connectAsOwner(options.owner, MIGRATION_BOUNDS);
   try {
     await refuseOldServer(client);
-    await refuseDistributed(client);
-    await client.query('SELECT pg_advisory_lock(hashtext($1))', [LOCK_NAME]);
+    await client.query('SELECT pg_advisory_lock(hashtext($1))', [MIGRATION_LOCK_NAME]);
     if (options.needsSchema) await refuseMissingSchema(client);
     await client.query(
       `CREATE TABLE IF NOT EXISTS schema_migrations (
@@ -52,8 +49,11 @@ export async function migrate(options: MigrateOptions): Promise<string[]> {
     );
     const { upTo = migrations.length } = options;
     const pending = pendingMigrations(migrations, applied.rows).filter(({ version }) => version <= upTo);
+    // What follows reaches every server of a cluster, and one that is down must not keep the service from starting.
+    if (pending.length === 0 && options.isAtStart && (await findDistribution(client)).isDistributed) return [];
     if (pending.length > 0) await takeSchema(client);
     for (const migration of pending) await applyMigration(client, migration);
+    if (pending.length > 0) await distributeNewTables(client);
     await withdrawPublicRights(client);
     await refuseMissingLogin(client, options);
     await admitLogin(client, options).catch((error: unknown) => {

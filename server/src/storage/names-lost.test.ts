@@ -42,7 +42,12 @@ suite('names of prepared statements that no longer hold', () => {
   after(() => db.drop());
   beforeEach(() => {
     tenantId = newId();
-    database = createDatabase({ target: db.target, clock: systemClock, connections: { readMax: 1, writeMax: 1 } });
+    database = createDatabase({
+      target: db.target,
+      isDistributed: db.isDistributed,
+      clock: systemClock,
+      connections: { readMax: 1, writeMax: 1 },
+    });
   });
   afterEach(() => database.close());
 

@@ -4,23 +4,28 @@ import type { ConnectionTarget } from './connection.js';
 import { DEFAULT_TIME_BOUNDS } from './connection.js';
 
 /**
- * What everybody may do in a new database and nobody here needs: temporary objects, which are looked for before all others
- * where a function does not say otherwise, and, in a database that was upgraded from PostgreSQL 14, objects in the schema of
- * the tables. Taken away with every migration run and not by a migration: rights on a database belong to no schema, so they
- * are back in one that was restored from a dump or copied from a template. An owner of the tables alone cannot take them
- * away, and what is left then is named by `examineOwner`.
+ * What everybody may do in a new database and nobody here needs: temporary objects, which are looked for before all
+ * others where a function does not say otherwise, and, in a database that was upgraded from PostgreSQL 14, objects in
+ * the schema of the tables. Taken away with every migration run and not by a migration: rights on a database belong to
+ * no schema, so they are back in one that was restored from a dump or copied from a template. An owner of the tables
+ * alone cannot take them away, and what is left then is named by `examineOwner`. Nothing is done where they are gone:
+ * Citus tells every server of it, and one that is down would keep everybody from starting.
  */
 const WITHDRAW_PUBLIC_RIGHTS = `
   DO $$
   BEGIN
-    EXECUTE pg_catalog.format('REVOKE TEMPORARY ON DATABASE %I FROM PUBLIC', pg_catalog.current_database());
+    IF pg_catalog.has_database_privilege('public', pg_catalog.current_database(), 'TEMPORARY') THEN
+      EXECUTE pg_catalog.format('REVOKE TEMPORARY ON DATABASE %I FROM PUBLIC', pg_catalog.current_database());
+    END IF;
   EXCEPTION WHEN insufficient_privilege THEN
     NULL;
   END
   $$;
   DO $$
   BEGIN
-    REVOKE CREATE ON SCHEMA public FROM PUBLIC;
+    IF pg_catalog.has_schema_privilege('public', 'public', 'CREATE') THEN
+      REVOKE CREATE ON SCHEMA public FROM PUBLIC;
+    END IF;
   EXCEPTION WHEN insufficient_privilege THEN
     NULL;
   END

@@ -19,6 +19,8 @@ export interface ReadTurns {
    * Look-ups by an API key, which may be invented. The tenant is not known yet, so all of them count as one tenant's.
    */
   readonly identities: TenantTurns;
+  /** Questions of background work across tenants, on a distributed database: one silent server holds them all. */
+  readonly surveys: TenantTurns;
   /** What concerns people, whom anybody may pretend to be: they belong to no tenant, and so count as one. */
   readonly people: TenantTurns;
 }
@@ -31,6 +33,7 @@ const BY_KEY_PART = 1 / 2;
 const BY_KEY_TENANT_PART = 1 / 4;
 const IDENTITIES_PART = 1 / 4;
 const PEOPLE_PART = 1 / 4;
+const SURVEYS_PART = 1 / 4;
 /** A page takes a few milliseconds. */
 const SLOW_MS = 100;
 const SLOW_FOR_MS = 5_000;
@@ -53,6 +56,7 @@ export function createReadTurns({ clock, readMax, sparedForShared }: ReadTurnsOp
   const byKeyOfTenant = part(BY_KEY_TENANT_PART, 2);
   const identities = part(IDENTITIES_PART, 1);
   const people = part(PEOPLE_PART, 1);
+  const surveys = part(SURVEYS_PART, 1);
   return {
     pages: new TenantTurns({
       ...common,
@@ -73,6 +77,12 @@ export function createReadTurns({ clock, readMax, sparedForShared }: ReadTurnsOp
       placesOfTenantMax: identities,
       placesOfSlowMax: identities,
       waitingOfTenantMax: IDENTITIES_WAITING_MAX,
+    }),
+    surveys: new TenantTurns({
+      ...common,
+      placesMax: surveys,
+      placesOfTenantMax: surveys,
+      placesOfSlowMax: surveys,
     }),
     people: new TenantTurns({
       ...common,

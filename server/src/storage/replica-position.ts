@@ -1,4 +1,5 @@
 import type pg from 'pg';
+import type { Dialect } from './connection.js';
 import { runStatement } from './connection.js';
 import type { ReplicaFault } from './replica-health.js';
 import { statement } from './statement.js';
@@ -62,8 +63,8 @@ const CHECK_REPLAY = statement<{
 
 export const FIND_PLACE = statement<{ place: string }>('find_place', `SELECT ${PLACE} AS place`);
 
-export async function findPosition(primary: pg.ClientBase, isPrepared: boolean): Promise<ReplayPosition> {
-  const [found] = await runStatement(primary, FIND_POSITION, [], isPrepared);
+export async function findPosition(primary: pg.ClientBase, dialect: Dialect): Promise<ReplayPosition> {
+  const [found] = await runStatement(primary, FIND_POSITION, [], dialect);
   if (!found) throw new Error('assertion failed: the primary has no position');
   return found;
 }
@@ -72,9 +73,9 @@ export async function findPosition(primary: pg.ClientBase, isPrepared: boolean):
 export async function checkReplay(
   replica: pg.ClientBase,
   position: ReplayPosition,
-  isPrepared: boolean,
+  dialect: Dialect,
 ): Promise<string | undefined> {
-  const [found] = await runStatement(replica, CHECK_REPLAY, [position.lsn], isPrepared);
+  const [found] = await runStatement(replica, CHECK_REPLAY, [position.lsn], dialect);
   if (!found?.is_replica) throw new ReplicaUnfit('promoted');
   if (found.identity !== position.identity) throw new ReplicaUnfit('other_server');
   if (found.timeline !== position.timeline) throw new ReplicaUnfit('other_timeline');

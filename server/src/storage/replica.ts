@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type pg from 'pg';
 import type { Clock } from '../kernel/clock.js';
 import { AppError, storageUnavailable } from '../kernel/errors.js';
-import type { ConnectionTarget, TimeBounds } from './connection.js';
+import type { ConnectionTarget, Dialect, TimeBounds } from './connection.js';
 import { DriverFault, isConflict, isOutage, sqlStateOf } from './faults.js';
 import { ConnectionPool } from './pool.js';
 import type { ReplicaChange, ReplicaFault } from './replica-health.js';
@@ -44,7 +44,7 @@ export interface ReplicaReadsOptions {
   readonly replica: ReplicaTarget;
   readonly primary: ConnectionPool;
   readonly bounds: TimeBounds;
-  readonly isPrepared: boolean;
+  readonly dialect: Dialect;
   readonly clock: Clock;
   readonly readOn: ReadOn;
 }
@@ -59,10 +59,10 @@ export class ReplicaReads {
   #reads = 0;
 
   constructor(options: ReplicaReadsOptions) {
-    const { replica, primary, bounds, isPrepared, clock } = options;
+    const { replica, primary, bounds, dialect, clock } = options;
     this.#options = options;
     this.#pool = new ConnectionPool(replica.target, { ...bounds, acquireMs: ACQUIRE_MS }, CONNECTIONS_MAX);
-    this.#askPosition = shareNext(() => onConnection(primary, (client) => findPosition(client, isPrepared)));
+    this.#askPosition = shareNext(() => onConnection(primary, (client) => findPosition(client, dialect)));
     this.#health = createReplicaHealth({
       clock,
       onChange: replica.onChange ?? (() => {}),
@@ -102,7 +102,7 @@ export class ReplicaReads {
   async #probe(): Promise<ReplicaFault | undefined> {
     try {
       const position = await this.#askPosition();
-      await onConnection(this.#pool, (client) => caughtUp(client, position, this.#options.isPrepared));
+      await onConnection(this.#pool, (client) => caughtUp(client, position, this.#options.dialect));
       return undefined;
     } catch (error) {
       return faultOf(error) ?? 'refused';
@@ -138,7 +138,7 @@ export class ReplicaReads {
       async (client) => {
         // Requests that waited for a connection while another one found the failure need not try again.
         if (!this.#health.isServing()) throw new ReplicaUnfit('resting');
-        place = await caughtUp(client, position, this.#options.isPrepared);
+        place = await caughtUp(client, position, this.#options.dialect);
       },
     );
   }
@@ -150,10 +150,10 @@ export class ReplicaReads {
 }
 
 /** Waits a little for the replica to catch up, and says where it then is. */
-async function caughtUp(client: pg.ClientBase, position: ReplayPosition, isPrepared: boolean): Promise<string> {
+async function caughtUp(client: pg.ClientBase, position: ReplayPosition, dialect: Dialect): Promise<string> {
   for (const restMs of [0, ...RESTS_MS]) {
     if (restMs > 0) await pause(restMs);
-    const place = await answerOf(checkReplay(client, position, isPrepared));
+    const place = await answerOf(checkReplay(client, position, dialect));
     if (place !== undefined) return place;
   }
   throw new ReplicaUnfit('behind');

@@ -1,6 +1,12 @@
 import type pg from 'pg';
 import { EXIT, ExitError } from '../kernel/exit.js';
+import { DEFAULT_TIME_BOUNDS } from './connection.js';
 import { sqlStateOf } from './faults.js';
+
+/** Held by the process that changes the schema. */
+export const MIGRATION_LOCK_NAME = 'strongroom.migrate';
+/** A migration may take long and waits for another process's; the bound is only against a dead server. */
+export const MIGRATION_BOUNDS = { ...DEFAULT_TIME_BOUNDS, statementMs: 3_600_000 };
 
 /**
  * A backup reads every table for as long as it takes, and a change of the schema needs tables exclusively: while it

@@ -23,6 +23,8 @@ export interface TenantTx extends Tx {
 /** An open transaction that sees identities across tenants, to find out who a key belongs to. */
 export interface SystemTx extends Tx {
   readonly kind: 'system';
+  /** Before rows of a tenant are looked at whose server may not answer. Rejects with 503 where that is known. */
+  readonly reach?: (tenantId: string) => Promise<void>;
 }
 
 /** An open transaction on users and on what they sign in with, who belong to no tenant. */
@@ -56,3 +58,27 @@ export const ENTER_SCOPE: Statement<{ scope: string }> = statement(
           set_config('idle_in_transaction_session_timeout', $5, true), set_config('enable_sort', 'off', true),
           set_config('jit', 'off', true)`,
 );
+
+/**
+ * The same on a distributed database, in two parts. What is set by SET LOCAL reaches the servers that have the rows, and by a
+ * function it does not; the role must not, because connections to them are made in its name.
+ */
+export const ENTER_DISTRIBUTED_SCOPE: Statement<{ scope: string }> = statement(
+  'enter_distributed_scope',
+  `SELECT set_config('role', $1, true), set_config('statement_timeout', $2, true), set_config('lock_timeout', $3, true),
+          set_config('idle_in_transaction_session_timeout', $4, true), set_config('jit', 'off', true)`,
+);
+
+const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
+
+/** The tenants of a scope, and those of them that are deleted and may be purged. SET takes no parameters. */
+export function distributedScope(tenants: readonly string[], doomed: readonly string[]): string {
+  return `SET LOCAL citus.propagate_set_commands TO 'local'; SET LOCAL strongroom.tenants TO '${uuidsOf(tenants)}'${
+    doomed.length > 0 ? `; SET LOCAL strongroom.doomed TO '${uuidsOf(doomed)}'` : ''
+  }`;
+}
+
+function uuidsOf(ids: readonly string[]): string {
+  for (const id of ids) if (!UUID.test(id)) throw new RangeError('not the id of a tenant');
+  return ids.join(',');
+}

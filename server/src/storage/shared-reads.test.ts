@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 import { outage } from '../testing/group-commit-fixture.js';
 import type { Bulk } from './bulk.js';
 import { translateDriverFault } from './faults.js';
-import type { RunShared } from './shared-reads.js';
+import type { RunShared, SharedReadsOptions } from './shared-reads.js';
 import { createSharedReads } from './shared-reads.js';
 import { statement } from './statement.js';
 
@@ -20,7 +20,7 @@ interface RoundTrip {
 }
 
 /** Round trips stay out until the test lets them answer. */
-function createTrips(options: { roundTripsMax: number; rowsMax: number }) {
+function createTrips(options: SharedReadsOptions) {
   const roundTrips: RoundTrip[] = [];
   let outMost = 0;
   let out = 0;
@@ -46,6 +46,22 @@ function createTrips(options: { roundTripsMax: number; rowsMax: number }) {
 const turn = () => new Promise((resolve) => setImmediate(resolve));
 
 describe('shared reads', () => {
+  it('a round trip is of one tenant where the database is distributed', async () => {
+    const { roundTrips, reads } = createTrips({ roundTripsMax: 2, rowsMax: 10, isByTenant: true });
+    const bulk = look('look');
+    const asked = [reads.find('a', bulk, 1), reads.find('b', bulk, 2), reads.find('a', bulk, 3)];
+    await turn();
+    assert.deepEqual(
+      roundTrips.map(({ tenants, rows }) => [tenants, rows]),
+      [
+        [['a'], [1, 3]],
+        [['b'], [2]],
+      ],
+    );
+    for (const { answer } of roundTrips) answer();
+    assert.deepEqual(await Promise.all(asked), [new Set([1, 3]), new Set([2]), new Set([1, 3])]);
+  });
+
   it('looks that arrive together share a round trip with each tenant once in scope', async () => {
     const { roundTrips, reads } = createTrips({ roundTripsMax: 2, rowsMax: 10 });
     const bulk = look('look');

@@ -18,6 +18,13 @@ export interface SharedReads {
   find<Row, Result, Answer>(tenantId: string, bulk: Bulk<Row, Result, Answer>, row: Row): Promise<Answer>;
 }
 
+export interface SharedReadsOptions {
+  readonly roundTripsMax: number;
+  readonly rowsMax: number;
+  /** A statement is for one tenant alone. */
+  readonly isByTenant?: boolean;
+}
+
 interface Waiting extends Asked {
   readonly resolve: (answer: unknown) => void;
   readonly reject: (reason: unknown) => void;
@@ -28,10 +35,7 @@ interface Waiting extends Asked {
  * one gathers, so nothing waits for a batch to fill; tenants take turns. If a statement fails because of one caller,
  * the callers run again separately: one caller's failure never fails another's read.
  */
-export function createSharedReads(
-  run: RunShared,
-  options: { readonly roundTripsMax: number; readonly rowsMax: number },
-): SharedReads {
+export function createSharedReads(run: RunShared, options: SharedReadsOptions): SharedReads {
   const waiting = new Map<AnyBulk, FairQueue<Waiting>>();
   let roundTrips = 0;
   let isScheduled = false;
@@ -62,7 +66,8 @@ export function createSharedReads(
     for (const [bulk, queue] of waiting) {
       while (queue.size() > 0 && roundTrips < options.roundTripsMax) {
         roundTrips += 1;
-        void send(bulk, queue.take(options.rowsMax)).finally(onDone);
+        const asked = options.isByTenant ? queue.takeOfOne(options.rowsMax) : queue.take(options.rowsMax);
+        void send(bulk, asked).finally(onDone);
       }
       if (queue.size() === 0) waiting.delete(bulk);
     }

@@ -1,8 +1,9 @@
 import type pg from 'pg';
 import { assert } from '../kernel/assert.js';
 import { storageUnavailable } from '../kernel/errors.js';
-import type { TimeBounds } from './connection.js';
-import { openScope, runStatement } from './connection.js';
+import type { Dialect, Scope, TimeBounds } from './connection.js';
+import { breakConnection, openScope, runStatement } from './connection.js';
+import type { ServerVisit, ServerWatch } from './distribution/server-watch.js';
 import {
   DriverFault,
   isAftermath,
@@ -17,15 +18,8 @@ import {
 } from './faults.js';
 import { reasonOf } from './group-commit.js';
 import type { ConnectionPool } from './pool.js';
-import type { Role, Tx } from './scope.js';
+import type { Tx } from './scope.js';
 import type { Statement, Value } from './statement.js';
-
-/** Who the login becomes for a transaction, and whose rows it sees. */
-export interface Scope {
-  readonly role: Role;
-  readonly tenants: readonly string[];
-  readonly isReadOnly: boolean;
-}
 
 export interface TransactionOptions {
   /** Whether the caller waits for the COMMIT. */
@@ -37,23 +31,26 @@ export interface TransactionOptions {
 /** Transactions on the connections of a pool: each opens its scope, does its work, ends, and gives its connection back. */
 export class Transactions {
   readonly #bounds: TimeBounds;
-  readonly #isPrepared: boolean;
+  readonly #dialect: Dialect;
+  /** Of a distributed database: whether the server that has a tenant answers. */
+  readonly #watch: ServerWatch | undefined;
 
-  constructor(bounds: TimeBounds, isPrepared: boolean) {
+  constructor(bounds: TimeBounds, dialect: Dialect, watch?: ServerWatch) {
     this.#bounds = bounds;
-    this.#isPrepared = isPrepared;
+    this.#dialect = dialect;
+    this.#watch = watch;
   }
 
   async run<T>(
     pool: ConnectionPool,
     scope: Scope,
-    work: (run: Tx['run']) => Promise<T>,
+    work: (run: Tx['run'], reach: Reach | undefined) => Promise<T>,
     { isDurable, prepare }: TransactionOptions,
   ): Promise<T> {
     const transaction = await this.begin(pool, scope, prepare);
     let result: T;
     try {
-      result = await work(transaction.run);
+      result = await work(transaction.run, transaction.reach);
       await transaction.opened;
     } catch (error) {
       throw await transaction.undo(error);
@@ -66,27 +63,33 @@ export class Transactions {
 
   /** Whoever begins one has to await `opened` after its own statements, and then to commit or undo it. */
   async begin(pool: ConnectionPool, scope: Scope, prepare?: TransactionOptions['prepare']): Promise<Transaction> {
+    const visit = this.#watch && (await this.#enter(scope));
     const client = await connectTo(pool);
+    visit?.onSilence(() => breakConnection(client));
     await prepare?.(client).catch((error: unknown) => {
       client.release(true);
       throw error;
     });
-    return new Transaction(pool, client, openScope(client, scope, this.#bounds, this.#isPrepared), this.#isPrepared);
+    const opened = openScope(client, scope, this.#bounds, this.#dialect);
+    return new Transaction(pool, client, opened, { dialect: this.#dialect, watch: this.#watch, visit });
   }
 
   /** Statements sent before the first wait travel with the COMMIT, in a single round trip. */
   async runAtOnce<T>(pool: ConnectionPool, scope: Scope, work: (run: Tx['run']) => Promise<T>): Promise<T> {
+    const visit = this.#watch && (await this.#enter(scope));
     const client = await connectTo(pool);
-    const opened = openScope(client, scope, this.#bounds, this.#isPrepared);
+    visit?.onSilence(() => breakConnection(client));
+    const opened = openScope(client, scope, this.#bounds, this.#dialect);
     let isAsking = true;
     const ask: Tx['run'] = (statement, values) => {
       assert(isAsking, 'everything is asked for at once');
-      return runStatement(client, statement, values, this.#isPrepared);
+      return runStatement(client, statement, values, this.#dialect);
     };
     // An exception becomes a rejection as well: the connection has to be given back.
     const found = (async () => work(ask))();
     isAsking = false;
-    return endAtOnce(pool, client, opened, found);
+    const ended = endAtOnce(pool, client, opened, found);
+    return visit ? leaving(visit, ended) : ended;
   }
 
   /** One statement in a transaction of its own, in a single round trip. */
@@ -96,41 +99,76 @@ export class Transactions {
     statement: Statement<Row>,
     values: readonly Value[],
   ): Promise<Row[]> {
+    const visit = this.#watch && (await this.#enter(scope));
     const client = await connectTo(pool);
-    const opened = openScope(client, scope, this.#bounds, this.#isPrepared);
-    return endAtOnce(pool, client, opened, runStatement(client, statement, values, this.#isPrepared));
+    visit?.onSilence(() => breakConnection(client));
+    const opened = openScope(client, scope, this.#bounds, this.#dialect);
+    const ended = endAtOnce(pool, client, opened, runStatement(client, statement, values, this.#dialect));
+    return visit ? leaving(visit, ended) : ended;
   }
+
+  /** What looks across tenants may be answered by every server. */
+  async #enter({ tenants: [tenantId] }: Scope): Promise<ServerVisit | undefined> {
+    return tenantId === undefined ? undefined : this.#watch?.enter(tenantId);
+  }
+}
+
+/** Before rows of a tenant are looked at. Rejects with 503 where its server is known not to answer. */
+export type Reach = (tenantId: string) => Promise<void>;
+
+interface Watched {
+  readonly dialect: Dialect;
+  readonly watch: ServerWatch | undefined;
+  readonly visit: ServerVisit | undefined;
 }
 
 /** A transaction under way, with the connection it has to itself. */
 export class Transaction {
   readonly run: Tx['run'];
+  /** For work that finds out on its way which tenant it is about; of a distributed database. */
+  readonly reach: Reach | undefined;
   /** When the scope has been entered. */
   readonly opened: Promise<unknown>;
   readonly #pool: ConnectionPool;
   readonly #client: pg.PoolClient;
+  readonly #dialect: Dialect;
+  #visit: ServerVisit | undefined;
   /** The COMMIT is on its way, and the connection is the next one's. */
   #isEnded = false;
 
-  constructor(pool: ConnectionPool, client: pg.PoolClient, opened: Promise<unknown>, isPrepared: boolean) {
+  constructor(
+    pool: ConnectionPool,
+    client: pg.PoolClient,
+    opened: Promise<unknown>,
+    { dialect, watch, visit }: Watched,
+  ) {
     this.#pool = pool;
     this.#client = client;
+    this.#dialect = dialect;
+    this.#visit = visit;
+    this.reach =
+      watch &&
+      (async (tenantId) => {
+        this.#visit = await watch.enter(tenantId);
+        this.#visit.onSilence(() => breakConnection(client));
+      });
     this.opened = opened;
     this.run = (statement, values) => {
       assert(!this.#isEnded, 'everything is asked for at once');
-      return runStatement(client, statement, values, isPrepared);
+      return runStatement(client, statement, values, dialect);
     };
   }
 
   commit(): Promise<void> {
-    return commit(this.#client, () => this.#pool.doubt(this.#client));
+    const committed = commit(this.#client, this.#ending());
+    return this.#visit ? leaving(this.#visit, committed) : committed;
   }
 
   /** The COMMIT goes out behind the statements, before it is known how these end. Where one fails nothing is left of them. */
   async commitAtOnce<T>(found: Promise<T>): Promise<T> {
     this.#isEnded = true;
-    const onLost = (): void => this.#pool.doubt(this.#client);
-    const committed = commit(this.#client, onLost, found);
+    const ending = this.#ending();
+    const committed = commit(this.#client, ending, found);
     const ended = committed.then(
       () => undefined,
       (error: unknown) => error,
@@ -139,24 +177,43 @@ export class Transaction {
       const result = await found;
       await this.opened;
       await committed;
+      this.#visit?.leave();
       return result;
     } catch (error) {
       const end = await ended;
+      this.#visit?.leave(isOutcomeUnknown(end) ? end : error);
       // Then the answers to the statements were lost as well, and that says nothing about what became of them.
       if (isOutcomeUnknown(end)) throw end;
       const failure = await failureOf(error, this.opened);
-      if (isHostLost(reasonOf(failure))) onLost();
+      if (isHostLost(reasonOf(failure))) ending.onLost();
       throw failure;
     }
+  }
+
+  #ending(): Ending {
+    const { isDistributed } = this.#dialect;
+    return { onLost: () => this.#pool.doubt(this.#client), isAnyErrorDoubtful: isDistributed };
   }
 
   /** Resolves with the reason of the failure, when nothing is left of it. */
   async undo(error: unknown): Promise<unknown> {
     const failure = await failureOf(error, this.opened);
+    this.#visit?.leave(reasonOf(failure));
     const isLost = isHostLost(reasonOf(failure));
     if (isLost) this.#pool.doubt(this.#client);
     await rollBack(this.#client, isLost || isNameLost(reasonOf(failure)));
     return failure;
+  }
+}
+
+async function leaving<T>(visit: ServerVisit, ended: Promise<T>): Promise<T> {
+  try {
+    const result = await ended;
+    visit.leave();
+    return result;
+  } catch (error) {
+    visit.leave(error);
+    throw error;
   }
 }
 
@@ -168,7 +225,7 @@ async function endAtOnce<T>(
   found: Promise<T>,
 ): Promise<T> {
   // Nothing was changed, so the outcome does not matter; this gives the connection back.
-  commit(client, () => pool.doubt(client), found).catch(() => {});
+  commit(client, { onLost: () => pool.doubt(client), isAnyErrorDoubtful: false }, found).catch(() => {});
   try {
     const result = await found;
     await opened;
@@ -199,16 +256,27 @@ function failureOf(error: unknown, opened: Promise<unknown>): Promise<unknown> {
   );
 }
 
+/** What a COMMIT that fails means. */
+interface Ending {
+  /** The server may be gone. */
+  readonly onLost: () => void;
+  /**
+   * The servers of a distributed database commit one after the other, and one of them may have done so when the next fails:
+   * whatever the answer is, nobody can promise that nothing happened.
+   */
+  readonly isAnyErrorDoubtful: boolean;
+}
+
 /** `asked` is what the transaction was for, where the COMMIT was sent before it was known how that ends. */
-async function commit(client: pg.PoolClient, onLost: () => void, asked?: Promise<unknown>): Promise<void> {
+async function commit(client: pg.PoolClient, ending: Ending, asked?: Promise<unknown>): Promise<void> {
   let done: pg.QueryResult;
   try {
     done = await client.query('COMMIT');
   } catch (error) {
-    const isUnknown = mayHaveCommitted(error);
-    if (isUnknown) onLost();
+    const isLost = mayHaveCommitted(error);
+    if (isLost) ending.onLost();
     client.release(true);
-    throw isUnknown ? outcomeUnknown(error) : translateDriverFault(error);
+    throw isLost || ending.isAnyErrorDoubtful ? outcomeUnknown(error) : translateDriverFault(error);
   }
   // The server answers a COMMIT of a failed transaction with ROLLBACK, and that is not an error.
   const isCommitted = done.command === 'COMMIT';

@@ -16,9 +16,9 @@ import type { TenantTx } from '../storage/scope.js';
 import { setModified } from '../vault/carry/queries.js';
 import { addActiveTokens, addToGroups } from '../vault/count/queries.js';
 import { TOKEN_EVENTS } from '../vault/events.js';
+import { claimFingerprint } from '../vault/make/claim-queries.js';
 import { insertCombinations } from '../vault/make/combination-queries.js';
 import {
-  claimFingerprint,
   deleteTerms,
   deleteTokens,
   FIND_IDS,

@@ -10,16 +10,9 @@ import { sqlStateOf } from '../storage/faults.js';
 import type { TenantTx } from '../storage/scope.js';
 import { addActiveTokens, addToGroups } from '../vault/count/queries.js';
 import { TOKEN_EVENTS } from '../vault/events.js';
+import { claimFingerprint } from '../vault/make/claim-queries.js';
 import { insertCombinations } from '../vault/make/combination-queries.js';
-import {
-  claimFingerprint,
-  deleteTerms,
-  deleteTokens,
-  FIND_TOKENS,
-  insertTerms,
-  insertTokens,
-  LOCK_TOKENS,
-} from '../vault/queries.js';
+import { deleteTerms, deleteTokens, FIND_TOKENS, insertTerms, insertTokens, LOCK_TOKENS } from '../vault/queries.js';
 import type { TokenRow } from '../vault/stored/row.js';
 import type { Pair } from './isolation-pair.js';
 import { makePair, stored } from './isolation-pair.js';
@@ -36,7 +29,7 @@ describe('a bulk statement in the transaction of A whose row names B', () => {
   before(async () => {
     app = await startTestApp();
     pair = await makePair(app);
-    alone = createDatabase({ target: app.db.target, clock: systemClock });
+    alone = createDatabase({ target: app.db.target, isDistributed: app.db.isDistributed, clock: systemClock });
     const found = await app.db.owner.query<TokenRow>('SELECT * FROM tokens WHERE tenant_id = $1 AND id = $2', [
       pair.b.id,
       pair.b.names.tokenId,

@@ -11,15 +11,15 @@ CREATE TABLE stand_in.pg_dist_partition (
 GRANT USAGE ON SCHEMA stand_in TO PUBLIC;
 GRANT SELECT ON stand_in.pg_dist_partition TO PUBLIC;
 
-CREATE FUNCTION stand_in.create_reference_table(table_name regclass) RETURNS void LANGUAGE plpgsql AS $$
-BEGIN
-  IF EXISTS (SELECT FROM pg_constraint k JOIN stand_in.pg_dist_partition d ON d.logicalrelid = k.confrelid
-             WHERE k.conrelid = table_name AND k.contype = 'f' AND d.partmethod = 'h') THEN
-    RAISE EXCEPTION 'a reference table cannot reference a distributed table';
-  END IF;
-  INSERT INTO stand_in.pg_dist_partition VALUES (table_name, 'n');
-END
-$$;
+CREATE FUNCTION stand_in.truncate_local_data_after_distributing_table(table_name regclass) RETURNS void
+  LANGUAGE sql AS '';
+
+CREATE FUNCTION stand_in.citus_add_local_table_to_metadata(table_name regclass) RETURNS void
+  LANGUAGE sql AS '';
+
+CREATE FUNCTION stand_in.create_distributed_function(
+  called regprocedure, distribution_arg_name text DEFAULT NULL, colocate_with text DEFAULT 'default',
+  force_delegation boolean DEFAULT NULL) RETURNS void LANGUAGE sql AS '';
 
 CREATE FUNCTION stand_in.create_distributed_table(
   table_name regclass, distribution_column text, distribution_type text DEFAULT 'hash',
@@ -31,6 +31,9 @@ DECLARE
 BEGIN
   IF key_at IS NULL THEN
     RAISE EXCEPTION 'column % does not exist', distribution_column;
+  END IF;
+  IF EXISTS (SELECT FROM pg_policy WHERE polrelid = table_name AND concat(polqual, polwithcheck) LIKE '%{SUBLINK%') THEN
+    RAISE EXCEPTION 'cannot create policy: subqueries are not supported in policies on distributed tables';
   END IF;
   IF (SELECT relispartition FROM pg_class WHERE oid = table_name) THEN
     RAISE EXCEPTION 'a partition is distributed with its table';
@@ -55,7 +58,7 @@ BEGIN
     WHERE k.conrelid = table_name AND k.contype = 'f'
   LOOP
     IF bad.method IS NULL THEN
-      RAISE EXCEPTION 'foreign key %: the referenced table must be distributed or a reference table', bad.name;
+      RAISE EXCEPTION 'foreign key %: the referenced table must be distributed', bad.name;
     ELSIF bad.method = 'h' AND (bad.place <> group_of OR bad.own_at IS NULL OR bad.own_at IS DISTINCT FROM bad.their_at) THEN
       RAISE EXCEPTION 'foreign key % does not pair the distribution columns', bad.name;
     END IF;

@@ -11,7 +11,7 @@ import type { TestApp } from './test-app.js';
 import { startTestApp } from './test-app.js';
 
 /** What tells whose member a user is. */
-const OF_PEOPLE = ['members', 'invitations', 'tenants'];
+const OF_PEOPLE = ['credential_directory', 'members', 'invitations', 'tenants'];
 const WORKING_ROLES = ['strongroom_app', 'strongroom_system', 'strongroom_purge', 'strongroom_people'];
 
 interface Policy {
@@ -135,7 +135,7 @@ describe('what the database itself refuses', () => {
     assert.deepEqual(rights.portal_visits, ['tenant_id', 'expires_at']);
     assert.deepEqual(rights.users, ['id']);
     const installation = ['root_key_check', 'schema_migrations', 'system_keys', 'users'];
-    const identities = ['api_keys', 'applications', 'proxies', 'sessions', 'tenants'];
+    const identities = ['api_keys', 'applications', 'credential_directory', 'proxies', 'sessions', 'tenants'];
     const ofDue = [
       'portal_visits',
       'tokens',

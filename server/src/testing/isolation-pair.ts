@@ -121,6 +121,8 @@ async function populate(app: TestApp, label: string, further: number): Promise<P
   const { nonce } = await post(publicKey, '/sessions');
 
   await writePast(app, tenant, label);
+  // A database on one server has no use for the directory, and keeps it empty.
+  await app.db.owner.query('INSERT INTO credential_directory (tenant_id, hash) VALUES ($1, $2)', [tenant.id, label]);
   const logs = await app.call('GET', '/logs?size=5', { key: tenant.key });
   const list = await app.call('GET', '/v2/tokens?size=1', { key: privateKey });
   const found = await post(privateKey, '/v2/tokens/search', { query: '', size: 1 });

@@ -24,7 +24,7 @@ export interface PostgresProxy {
 /** A simple query message with the word COMMIT in it, and the answer to it. */
 const COMMIT_MESSAGE = Buffer.from('COMMIT\0');
 /** What begins a transaction that changes nothing travels with its COMMIT, where all is asked for at once. */
-const READ_ONLY_MESSAGE = Buffer.from('READ ONLY\0');
+const READ_ONLY_MESSAGE = Buffer.from('READ ONLY');
 
 /** The last words of a server that goes down, as it says them: it calls a disk that takes no changes a missing right. */
 const LAST_WORDS = new Map<Weather, Buffer>([

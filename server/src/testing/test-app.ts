@@ -114,7 +114,8 @@ export async function startTestApp(options: TestAppOptions = {}): Promise<TestAp
   const log = createProcessLog({ level: config.logLevel, destination: linesInto(logLines) });
   const replica = options.replica && { target: options.replica, onChange: replicaObserver(log) };
   const bounds = options.bounds ?? (options.target || options.replica ? DEFAULT_TIME_BOUNDS : PATIENT_BOUNDS);
-  const database = createDatabase({ target, clock, ...databaseOptions(config), replica, bounds });
+  const { isDistributed = false } = db;
+  const database = createDatabase({ target, clock, ...databaseOptions(config), isDistributed, replica, bounds });
   const { keyStore } = await openKeyStore(database, { value: rootKey, isProduction: false });
   await ensureLogPartitions(database, clock.nowMs());
   const metrics = createMetrics();

@@ -1,4 +1,5 @@
 import pg from 'pg';
+import { sharedServer } from './shared-server.js';
 import type { TestApp } from './test-app.js';
 
 type Query = (this: unknown, first: unknown, ...rest: unknown[]) => unknown;
@@ -15,6 +16,7 @@ export interface StatementWall {
 
 /** From here on the product's statements no longer ask for one tenant: the condition holds for every row. */
 export function statementWallOff(): StatementWall {
+  const isDistributed = sharedServer().workers.length > 0;
   const widened = new Set<string>();
   driver.query = function (this: unknown, first: unknown, ...rest: unknown[]) {
     if (typeof first !== 'object' || first === null || !('name' in first) || !('text' in first)) {
@@ -25,10 +27,11 @@ export function statementWallOff(): StatementWall {
       .replaceAll(/\w+\.tenant_id = given\.tenant_id/g, 'true')
       // What is found passes for the tenant's own, so that nobody notices by looking at the row.
       .replace(
-        /SELECT t\.tenant_id(?=(?:(?!SELECT)[\s\S])*? FROM unnest\([^()]*\) AS given)/,
-        'SELECT given.tenant_id',
+        /SELECT t\.tenant_id(?=(?:(?!SELECT)[\s\S])*? FROM (?:unnest\([^()]*\) AS given|tokens AS t\s+WHERE \$1::uuid IS))/,
+        isDistributed ? 'SELECT $1::uuid AS tenant_id' : 'SELECT given.tenant_id',
       );
-    if (text !== first.text) widened.add(String(first.name));
+    // What looks for one row is told apart on a distributed database alone.
+    if (text !== first.text) widened.add(String(first.name).replace(/_alone$/, ''));
     return originalQuery.call(this, { ...first, text }, ...rest);
   };
   return {

@@ -1,5 +1,6 @@
+import { StillReferred } from '../../storage/faults.js';
 import type { PeopleTx } from '../../storage/scope.js';
-import { statement } from '../../storage/statement.js';
+import { distributedStatement, statement } from '../../storage/statement.js';
 
 const LOCK_USER_BEFORE_SET_UP = statement<{ id: string }>(
   'lock_user_before_set_up',
@@ -129,7 +130,14 @@ export async function lastSeenOfUsers(tx: PeopleTx, userIds: readonly string[]):
 
 const DELETE_USER = statement<never>('delete_user', 'DELETE FROM users WHERE id = $1');
 
+/** Members refer to their users by a key, but for those of a distributed database. */
+const FIND_ANY_MEMBERSHIP = distributedStatement<{ tenant_id: string }>(
+  'find_any_membership',
+  'SELECT tenant_id FROM members WHERE user_id = $1 LIMIT 1',
+);
+
 /** Fails where a row refers to it, as that of a member does. */
 export async function deleteUser(tx: PeopleTx, id: string): Promise<void> {
+  if ((await tx.run(FIND_ANY_MEMBERSHIP, [id])).length > 0) throw new StillReferred('the user is a member');
   await tx.run(DELETE_USER, [id]);
 }

@@ -1,5 +1,6 @@
+import { removeFromDirectory } from '../../access/directory-queries.js';
 import type { SystemTx, TenantTx } from '../../storage/scope.js';
-import { statement } from '../../storage/statement.js';
+import { distributedStatement, statement } from '../../storage/statement.js';
 
 export interface ApplicationRow {
   readonly tenant_id: string;
@@ -166,8 +167,22 @@ const DELETE_APPLICATIONS = statement<never>(
   'DELETE FROM applications WHERE tenant_id = $1 AND id = ANY ($2::uuid[])',
 );
 
+/** What goes with them by a foreign key, and has an entry in the directory. */
+const FIND_HASHES_OF = distributedStatement<{ hash: Buffer }>(
+  'find_hashes_of_applications',
+  `SELECT hash FROM api_keys WHERE tenant_id = $1 AND application_id = ANY ($2::uuid[])
+   UNION ALL
+   SELECT hash FROM sessions
+   WHERE tenant_id = $1 AND (created_by = ANY ($2::uuid[]) OR authorized_by = ANY ($2::uuid[]))`,
+);
+
 /** Their keys, and what is left of the sessions they created or authorized, go with them. */
 export async function deleteApplications(tx: TenantTx, ids: readonly string[]): Promise<void> {
+  const found = await tx.run(FIND_HASHES_OF, [tx.tenantId, ids]);
+  await removeFromDirectory(
+    tx,
+    found.map(({ hash }) => hash),
+  );
   await tx.run(DELETE_APPLICATIONS, [tx.tenantId, ids]);
 }
 

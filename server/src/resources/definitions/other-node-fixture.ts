@@ -26,7 +26,7 @@ export interface OtherNode {
 }
 
 export async function startOtherNode(app: TestApp): Promise<OtherNode> {
-  const opened = createDatabase({ target: app.db.target, clock: systemClock });
+  const opened = createDatabase({ target: app.db.target, isDistributed: app.db.isDistributed, clock: systemClock });
   let looks = 0;
   const database: Database = {
     ...opened,

@@ -25,6 +25,8 @@ export interface RowTable<Row> {
   readonly many: string;
   /** Columns beside those that every definition has. */
   readonly further?: Readonly<Record<string, (row: Row) => Value>>;
+  /** What else is written with a row. */
+  readonly beside?: (tx: TenantTx, row: Row) => Promise<void>;
 }
 
 /** What the records of a page may have together without asking for room. */
@@ -85,7 +87,7 @@ function singleQueries<Row extends DefinitionRow>(of: RowTable<Row>) {
   };
 }
 
-function writeQueries<Row extends DefinitionRow>({ table, one, further = {} }: RowTable<Row>) {
+function writeQueries<Row extends DefinitionRow>({ table, one, further = {}, beside }: RowTable<Row>) {
   const names = Object.keys(further);
   const valuesOf = (row: Row): Value[] => Object.values(further).map((read) => read(row));
   const more = names.map((name) => `, ${name}`).join('');
@@ -106,12 +108,12 @@ function writeQueries<Row extends DefinitionRow>({ table, one, further = {} }: R
     insert: async (tx: TenantTx, row: Row): Promise<void> => {
       const { id, name, application_id, version, sealed, created_by, created_at } = row;
       const values = [tx.tenantId, id, name, application_id, version, sealed, created_by, created_at];
-      await tx.run(INSERT, [...values, ...valuesOf(row)]);
+      await Promise.all([tx.run(INSERT, [...values, ...valuesOf(row)]), beside?.(tx, row)]);
     },
     update: async (tx: TenantTx, row: Row): Promise<void> => {
       const { id, name, application_id, version, sealed, modified_by, modified_at } = row;
       const values = [tx.tenantId, id, name, application_id, version, sealed, modified_by, modified_at];
-      await tx.run(UPDATE, [...values, ...valuesOf(row)]);
+      await Promise.all([tx.run(UPDATE, [...values, ...valuesOf(row)]), beside?.(tx, row)]);
     },
     /** Its versions go with it. */
     delete: async (tx: TenantTx, id: string): Promise<void> => {

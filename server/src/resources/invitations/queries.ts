@@ -1,5 +1,6 @@
+import { addToDirectory, findInDirectory, removeFromDirectory } from '../../access/directory-queries.js';
 import type { PeopleTx, TenantTx } from '../../storage/scope.js';
-import { statement } from '../../storage/statement.js';
+import { distributedStatement, plainStatement, statement } from '../../storage/statement.js';
 
 export interface StoredInvitation {
   readonly id: string;
@@ -27,7 +28,7 @@ const INSERT_INVITATION = statement<never>(
 export async function insertInvitation(tx: TenantTx, row: StoredInvitation): Promise<void> {
   const { id, email, email_key, role, secret_hash, mac, expires_at, created_by, created_at } = row;
   const values = [tx.tenantId, id, email, email_key, role, secret_hash, mac, expires_at, created_by, created_at];
-  await tx.run(INSERT_INVITATION, values);
+  await Promise.all([tx.run(INSERT_INVITATION, values), addToDirectory(tx, secret_hash)]);
 }
 
 const FIND_INVITATION = statement<StoredInvitation>(
@@ -57,16 +58,21 @@ const RENEW_INVITATION = statement<never>(
 /** The secret of before opens nothing any more. */
 export async function renewInvitation(tx: TenantTx, row: StoredInvitation): Promise<void> {
   const { id, secret_hash, mac, expires_at, modified_by, modified_at } = row;
-  await tx.run(RENEW_INVITATION, [tx.tenantId, id, secret_hash, mac, expires_at, modified_by, modified_at]);
+  await Promise.all([
+    tx.run(RENEW_INVITATION, [tx.tenantId, id, secret_hash, mac, expires_at, modified_by, modified_at]),
+    addToDirectory(tx, secret_hash),
+  ]);
 }
 
-const DELETE_INVITATION = statement<{ id: string }>(
+const DELETE_INVITATION = statement<{ secret_hash: Buffer }>(
   'delete_invitation',
-  'DELETE FROM invitations WHERE tenant_id = $1 AND id = $2 RETURNING id',
+  'DELETE FROM invitations WHERE tenant_id = $1 AND id = $2 RETURNING secret_hash',
 );
 
 export async function deleteInvitation(tx: TenantTx, id: string): Promise<boolean> {
-  return (await tx.run(DELETE_INVITATION, [tx.tenantId, id])).length > 0;
+  const [gone] = await tx.run(DELETE_INVITATION, [tx.tenantId, id]);
+  if (gone) await removeFromDirectory(tx, [gone.secret_hash]);
+  return gone !== undefined;
 }
 
 const DELETE_INVITATIONS_OF = statement<never>(
@@ -114,9 +120,15 @@ export async function countInvitations(tx: TenantTx, { status, nowMs }: Invitati
   return (await tx.run(COUNT_INVITATIONS, [tx.tenantId, status ?? null, new Date(nowMs)]))[0]?.count ?? 0;
 }
 
-const FIND_INVITATION_BY_SECRET = statement<{ tenant_id: string; id: string }>(
+const FIND_INVITATION_BY_SECRET = plainStatement<{ tenant_id: string; id: string }>(
   'find_invitation_by_secret',
   'SELECT tenant_id, id FROM invitations WHERE secret_hash = $1 LIMIT 1',
+);
+
+/** The same where the directory has told whose it is. */
+const FIND_INVITATION_OF_TENANT = distributedStatement<{ tenant_id: string; id: string }>(
+  'find_invitation_of_tenant',
+  'SELECT tenant_id, id FROM invitations WHERE tenant_id = $2 AND secret_hash = $1 LIMIT 1',
 );
 
 /** Whose a secret is: asked before the tenant is known. */
@@ -124,7 +136,11 @@ export async function findInvitationBySecret(
   tx: PeopleTx,
   secretHash: Buffer,
 ): Promise<{ readonly tenant_id: string; readonly id: string } | undefined> {
-  return (await tx.run(FIND_INVITATION_BY_SECRET, [secretHash]))[0];
+  const tenantId = await findInDirectory(tx, secretHash);
+  const [found] = await (tenantId === undefined
+    ? tx.run(FIND_INVITATION_BY_SECRET, [secretHash])
+    : tx.run(FIND_INVITATION_OF_TENANT, [secretHash, tenantId]));
+  return found;
 }
 
 const LIST_INVITATION_MACS = statement<StoredInvitation>(

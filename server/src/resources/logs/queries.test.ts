@@ -32,7 +32,7 @@ describe('a page of the log', () => {
   const newestMs = Date.UTC(2026, 5, 15, 12);
   before(async () => {
     db = await createTestDatabase();
-    database = createDatabase({ target: db.target, clock: systemClock });
+    database = createDatabase({ target: db.target, isDistributed: db.isDistributed, clock: systemClock });
     await ensureLogPartitions(database, newestMs);
     await db.owner.query('INSERT INTO users (id, created_at) VALUES ($1, now())', [tenantId]);
     await db.owner.query(`INSERT INTO tenants (id, owner_id, name, created_at) VALUES ($1, $1, 'Under test', now())`, [

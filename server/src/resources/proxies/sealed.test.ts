@@ -23,7 +23,7 @@ describe('sealed proxies', () => {
   let tenant: TestTenant;
   before(async () => {
     app = await startTestApp();
-    database = createDatabase({ target: app.db.target, clock: systemClock });
+    database = createDatabase({ target: app.db.target, isDistributed: app.db.isDistributed, clock: systemClock });
     tenant = await app.makeTenant();
   });
   after(async () => {

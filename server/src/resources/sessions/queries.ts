@@ -1,3 +1,4 @@
+import { addToDirectory, removeFromDirectory } from '../../access/directory-queries.js';
 import type { SystemTx, TenantTx } from '../../storage/scope.js';
 import { statement } from '../../storage/statement.js';
 
@@ -22,17 +23,10 @@ const INSERT_SESSION = statement<never>(
 
 export async function insertSession(tx: TenantTx, row: StoredSession, atMs: number): Promise<void> {
   const { id, hash, nonce_hash, created_by, permissions, rules, mac, expires_at } = row;
-  await tx.run(INSERT_SESSION, [
-    tx.tenantId,
-    id,
-    hash,
-    nonce_hash,
-    created_by,
-    permissions,
-    rules,
-    mac,
-    expires_at,
-    new Date(atMs),
+  const rights = [permissions, rules, mac, expires_at, new Date(atMs)];
+  await Promise.all([
+    tx.run(INSERT_SESSION, [tx.tenantId, id, hash, nonce_hash, created_by, ...rights]),
+    addToDirectory(tx, hash),
   ]);
 }
 
@@ -64,10 +58,10 @@ export async function authorizeSession(tx: TenantTx, row: StoredSession): Promis
   return (await tx.run(AUTHORIZE_SESSION, values)).length > 0;
 }
 
-const DELETE_SESSION = statement<{ authorized_by: string | null }>(
+const DELETE_SESSION = statement<{ authorized_by: string | null; hash: Buffer }>(
   'delete_session',
   `DELETE FROM sessions WHERE tenant_id = $1 AND id = $2 AND (created_by = $3 OR authorized_by = $3) AND expires_at > $4
-   RETURNING authorized_by`,
+   RETURNING authorized_by, hash`,
 );
 
 /** Ends a session that this Application created or authorized; undefined when there is none that lives. */
@@ -78,6 +72,7 @@ export async function deleteSession(
   nowMs: number,
 ): Promise<{ readonly authorized_by: string | null } | undefined> {
   const [found] = await tx.run(DELETE_SESSION, [tx.tenantId, id, applicationId, new Date(nowMs)]);
+  if (found) await removeFromDirectory(tx, [found.hash]);
   return found;
 }
 
@@ -93,15 +88,20 @@ export async function listTenantsWithDueSessions(tx: SystemTx, nowMs: number, li
   return found.map(({ tenant_id }) => tenant_id);
 }
 
-const DELETE_DUE_SESSIONS = statement<{ id: string }>(
+const DELETE_DUE_SESSIONS = statement<{ hash: Buffer }>(
   'delete_due_sessions',
   `DELETE FROM sessions WHERE tenant_id = $1 AND id IN (
      SELECT id FROM sessions WHERE tenant_id = $1 AND expires_at <= $2 ORDER BY expires_at, id LIMIT $3)
-   RETURNING id`,
+   RETURNING hash`,
 );
 
 export async function deleteDueSessions(tx: TenantTx, nowMs: number, limit: number): Promise<number> {
-  return (await tx.run(DELETE_DUE_SESSIONS, [tx.tenantId, new Date(nowMs), limit])).length;
+  const gone = await tx.run(DELETE_DUE_SESSIONS, [tx.tenantId, new Date(nowMs), limit]);
+  await removeFromDirectory(
+    tx,
+    gone.map(({ hash }) => hash),
+  );
+  return gone.length;
 }
 
 const LIST_SESSION_MACS = statement<StoredSession>(

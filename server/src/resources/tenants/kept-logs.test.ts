@@ -37,7 +37,7 @@ describe('the log of a deleted tenant', () => {
   let keyStore: KeyStore;
   before(async () => {
     db = await createTestDatabase();
-    database = createDatabase({ target: db.target, clock: systemClock });
+    database = createDatabase({ target: db.target, isDistributed: db.isDistributed, clock: systemClock });
     ({ keyStore } = await openKeyStore(database, { value: generateRootKey(), isProduction: false }));
     await ensureLogPartitions(database, systemClock.nowMs());
   });
@@ -96,9 +96,9 @@ describe('the log of a deleted tenant', () => {
     let asked = 0;
     const counting: Database = {
       ...database,
-      lookUp: (work) => {
+      survey: (work) => {
         asked += 1;
-        return database.lookUp(work);
+        return database.survey(work);
       },
       purge: (tenantId, work) => {
         asked += 1;

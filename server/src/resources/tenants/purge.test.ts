@@ -12,6 +12,7 @@ import { TABLES } from '../../resources.js';
 import { clientConfig, DEFAULT_TIME_BOUNDS } from '../../storage/connection.js';
 import type { Database } from '../../storage/database.js';
 import { createDatabase } from '../../storage/database.js';
+import { ONE_SERVER_ALONE } from '../../testing/cluster-only.js';
 import { eventually } from '../../testing/eventually.js';
 import { insertManyLogs } from '../../testing/held-backup.js';
 import { loadTrials } from '../../testing/slice-trial.js';
@@ -36,7 +37,7 @@ describe('the purge of deleted tenants', () => {
   let makeTenant: () => Promise<string>;
   before(async () => {
     db = await createTestDatabase();
-    database = createDatabase({ target: db.target, clock: systemClock });
+    database = createDatabase({ target: db.target, isDistributed: db.isDistributed, clock: systemClock });
     const { keyStore } = await openKeyStore(database, { value: generateRootKey(), isProduction: false });
     await ensureLogPartitions(database, NOW_MS);
     const auditContext = operatorContext(NOW_MS);
@@ -83,6 +84,7 @@ describe('the purge of deleted tenants', () => {
     await add(
       `INSERT INTO key_rotations SELECT $1, n, 'tokens', 't', '2030-01-31' FROM generate_series(1, $2::int / 1000) n`,
     );
+    await add('INSERT INTO credential_directory SELECT $1, int4send(n) FROM generate_series(1, $2::int / 100) n');
     for (const sql of (await loadTrials()).flatMap((trial) => trial.fill ?? [])) await add(sql);
     await add(`INSERT INTO logs (tenant_id, created_at, id, entity_type, entity_id, operation, message, outcome)
                SELECT $1, '2030-01-31 23:00+00'::timestamptz + n * interval '2 s', gen_random_uuid(),
@@ -156,12 +158,12 @@ describe('the purge of deleted tenants', () => {
     const doomed = await makeTenant();
     const before = total(await census(doomed));
     await markDeleted(doomed);
-    const early = createDatabase({ target: db.target, clock: systemClock });
+    const early = createDatabase({ target: db.target, isDistributed: db.isDistributed, clock: systemClock });
     let removed = 0;
     for (let step = 0; step < 3; step += 1) removed += await purgeOneBatch(early, TABLES, later());
     await early.close();
     assert.equal(total(await census(doomed)), before - removed);
-    const fresh = createDatabase({ target: db.target, clock: systemClock });
+    const fresh = createDatabase({ target: db.target, isDistributed: db.isDistributed, clock: systemClock });
     await purgeAll(fresh);
     await fresh.close();
     assert.equal(total(await census(doomed)), 0);
@@ -170,7 +172,7 @@ describe('the purge of deleted tenants', () => {
   it('leaves nothing behind when two processes purge at the same time', async () => {
     const doomed = await makeTenant();
     await markDeleted(doomed);
-    const second = createDatabase({ target: db.target, clock: systemClock });
+    const second = createDatabase({ target: db.target, isDistributed: db.isDistributed, clock: systemClock });
     // In the product a lock keeps them apart; one that lost its lock must still do no harm.
     await Promise.allSettled([purgeAll(database), purgeAll(second)]);
     await purgeAll(database);
@@ -178,7 +180,7 @@ describe('the purge of deleted tenants', () => {
     assert.equal(total(await census(doomed)), 0);
   });
 
-  it('keeps the tombstone while another process is still removing the rest', async () => {
+  it('keeps the tombstone while another process is still removing the rest', { skip: ONE_SERVER_ALONE }, async () => {
     const doomed = await makeTenant();
     await markDeleted(doomed);
     const isLogsTurn = async () => {
@@ -191,7 +193,7 @@ describe('the purge of deleted tenants', () => {
       $$ BEGIN PERFORM pg_advisory_xact_lock(1); RETURN NULL; END $$;
       CREATE TRIGGER stop AFTER DELETE ON logs FOR EACH STATEMENT EXECUTE FUNCTION stop();
       SELECT pg_advisory_lock(1)`);
-    const second = createDatabase({ target: db.target, clock: systemClock });
+    const second = createDatabase({ target: db.target, isDistributed: db.isDistributed, clock: systemClock });
     const waiting = async (): Promise<number> =>
       (
         await db.owner.query<{ n: number }>(
@@ -239,7 +241,7 @@ describe('the purge of deleted tenants', () => {
     assert.equal(total(await census(doomed)), 0);
   });
 
-  describe('the role it works as', () => {
+  describe('the role it works as', { skip: ONE_SERVER_ALONE }, () => {
     let client: pg.Client;
     before(async () => {
       client = new pg.Client(clientConfig(db.target, DEFAULT_TIME_BOUNDS));

@@ -41,7 +41,7 @@ async function purgeData(database: Database, tables: readonly TableRecord[], now
   let after: DeletedTenant | undefined;
   for (;;) {
     const from = after;
-    const doomed = await database.lookUp((tx) => listTenantsToPurge(tx, from, TENANTS_PER_LOOK));
+    const doomed = await database.survey((tx) => listTenantsToPurge(tx, from, TENANTS_PER_LOOK));
     for (const tenant of doomed) {
       const removed = await alone(database, tenant.id, (tx) => purgeBatchOf(tx, tables, tenant, nowMs));
       if (removed > 0) return removed;
@@ -72,7 +72,7 @@ async function purgeBatchOf(
 
 async function eraseDueLogs(database: Database, nowMs: number): Promise<number> {
   const deletedUntilMs = monthsBefore(nowMs, LOGS_KEPT_MONTHS);
-  const due = await database.lookUp((tx) => listPurgedTenants(tx, deletedUntilMs, undefined, TENANTS_PER_LOOK));
+  const due = await database.survey((tx) => listPurgedTenants(tx, deletedUntilMs, undefined, TENANTS_PER_LOOK));
   for (const { id } of due) {
     const removed = await alone(database, id, async (tx) => {
       const rows = await purgeBatch(tx, LOG_TABLE.purge, BATCH_ROWS);

@@ -2,9 +2,9 @@ import type pg from 'pg';
 import { to as copyTo } from 'pg-copy-streams';
 import { EXIT, ExitError } from '../../kernel/exit.js';
 import type { ConnectionTarget } from '../connection.js';
+import { refuseDistributedBackup } from '../distribution/examine.js';
 import { pendingMigrations } from '../migrate.js';
 import { readMigrations } from '../migrations.js';
-import { refuseDistributed } from '../refuse-distributed.js';
 import { holdSchema } from '../schema-lock.js';
 import { openEmptyFolder, releaseFolder, removeFiles, writeBackupManifest, writeTable } from './backup-folder.js';
 import type { StoredTable } from './catalogue.js';
@@ -53,7 +53,7 @@ interface Copied {
 }
 
 async function copyAll(client: pg.Client, options: BackUpOptions): Promise<Copied> {
-  await refuseDistributed(client);
+  await refuseDistributedBackup(client);
   await holdSchema(client);
   // Before and after the snapshot: one that is at work at that moment cannot have begun and ended in between.
   const wasChanging = await isRootKeyChanging(client);

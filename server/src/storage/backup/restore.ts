@@ -1,11 +1,11 @@
 import type pg from 'pg';
 import { from as copyFrom } from 'pg-copy-streams';
 import { EXIT, ExitError } from '../../kernel/exit.js';
+import { refuseDistributedBackup } from '../distribution/examine.js';
 import { isOutage, sqlStateOf, translateDriverFault } from '../faults.js';
 import type { MigrateOptions } from '../migrate.js';
 import { migrate } from '../migrate.js';
 import { readMigrations } from '../migrations.js';
-import { refuseDistributed } from '../refuse-distributed.js';
 import { checkFolder, readTable } from './backup-folder.js';
 import { countRows, findTableWithRows, listMigrations, listTables } from './catalogue.js';
 import type { BackedUpTable, BackupManifest } from './manifest.js';
@@ -56,7 +56,7 @@ export async function restore(options: RestoreOptions): Promise<string[]> {
 
 /** A first look that holds up nobody, in case the address is that of a database in use. */
 async function refuseUsedDatabase(client: pg.Client, manifest: BackupManifest): Promise<void> {
-  await refuseDistributed(client);
+  await refuseDistributedBackup(client);
   const applied = await listMigrations(client);
   if (applied.length === 0) return;
   await client.query('BEGIN READ ONLY');

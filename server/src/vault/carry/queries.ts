@@ -1,4 +1,5 @@
 import { bulkWrite } from '../../storage/bulk.js';
+import { givenStatement } from '../../storage/given.js';
 import type { TenantTx } from '../../storage/scope.js';
 import { statement } from '../../storage/statement.js';
 import type { TokenPosition } from '../stored/position.js';
@@ -45,12 +46,12 @@ export async function findTokensAfter(tx: TenantTx, page: ExportPage): Promise<T
 const ORDER = 25;
 
 const SET_MODIFIED = bulkWrite<TokenRow>(
-  statement(
+  givenStatement(
     'set_tokens_modified',
-    `UPDATE tokens AS t SET modified_by = given.modified_by, modified_at = given.modified_at
-     FROM unnest($1::uuid[], $2::text[], $3::uuid[], $4::timestamptz[])
-       AS given (tenant_id, id, modified_by, modified_at)
-     WHERE t.tenant_id = given.tenant_id AND t.id = given.id`,
+    ({ rows, tenant }) =>
+      `UPDATE tokens AS t SET modified_by = given.modified_by, modified_at = given.modified_at
+       FROM ${rows('tenant_id uuid', 'id text', 'modified_by uuid', 'modified_at timestamptz')}
+       WHERE t.tenant_id = ${tenant} AND t.id = given.id`,
   ),
   ORDER,
   (rows) => [

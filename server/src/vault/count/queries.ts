@@ -1,7 +1,9 @@
 import { int4Array, int8Array, textArray, uuidArray } from '../../storage/binary-array.js';
 import { bulkWrite } from '../../storage/bulk.js';
+import { givenInsert } from '../../storage/given.js';
 import type { TenantTx } from '../../storage/scope.js';
-import { statement } from '../../storage/statement.js';
+import type { Value } from '../../storage/statement.js';
+import { distributedStatement, statement } from '../../storage/statement.js';
 import { sumBy } from '../../storage/sum-by.js';
 
 /** A writer keeps to one slot, so that writers do not wait for each other on a row. */
@@ -81,14 +83,12 @@ interface GroupInsert extends GroupDifference {
 }
 
 const ADD_TO_GROUPS = bulkWrite<GroupInsert>(
-  statement(
-    'add_to_token_groups',
-    `INSERT INTO token_groups (tenant_id, group_id, slot, type, containers, count)
-     SELECT tenant_id, group_id, slot, type, string_to_array(containers, ','), count
-     FROM unnest($1::uuid[], $2::uuid[], $3::int[], $4::text[], $5::text[], $6::bigint[])
-       AS given (tenant_id, group_id, slot, type, containers, count)
-     ON CONFLICT (tenant_id, group_id, slot) DO UPDATE SET count = token_groups.count + EXCLUDED.count`,
-  ),
+  givenInsert('add_to_token_groups', {
+    into: 'token_groups',
+    columns: ['tenant_id uuid', 'group_id uuid', 'slot int', 'type text', 'containers text', 'count bigint'],
+    made: { containers: `string_to_array(given.containers, ',')` },
+    end: 'ON CONFLICT (tenant_id, group_id, slot) DO UPDATE SET count = token_groups.count + EXCLUDED.count',
+  }),
   70,
   (rows) => {
     const sums = sumBy(
@@ -130,6 +130,19 @@ interface ActiveInsert {
   readonly count: number;
 }
 
+/** The same for one tenant, as a call that travels to the server that has it. */
+const ADD_ACTIVE_OF_TENANT = distributedStatement<unknown>(
+  'add_active_of_tenant',
+  'SELECT add_active_tokens($1::uuid, $2::date[], $3::text[], $4::date[], $5::bigint[], $6::int) AS added',
+);
+
+/** The same where all of them were made in the month: nothing has to be looked for, and a call costs its server far more. */
+const ADD_MADE_OF_TENANT = distributedStatement<unknown>(
+  'add_made_of_tenant',
+  `INSERT INTO active_token_counts (tenant_id, month, slot, count) VALUES ($1, $2::date, $3::int, $4::bigint)
+   ON CONFLICT (tenant_id, month, slot) DO UPDATE SET count = active_token_counts.count + EXCLUDED.count`,
+);
+
 const ADD_ACTIVE_TOKENS = bulkWrite<ActiveInsert>(
   statement(
     'add_active_tokens',
@@ -148,29 +161,44 @@ const ADD_ACTIVE_TOKENS = bulkWrite<ActiveInsert>(
      ON CONFLICT (tenant_id, month, slot) DO UPDATE SET count = active_token_counts.count + EXCLUDED.count`,
   ),
   80,
-  (rows) => {
-    const seen = sumBy(
-      rows.filter(({ tokenId }) => tokenId !== undefined),
-      (row) => `${row.tenantId} ${row.month} ${row.tokenId}`,
-      () => 1,
-    ).map(({ row }) => row);
-    const made = sumBy(
-      rows.filter(({ tokenId }) => tokenId === undefined),
-      (row) => `${row.tenantId} ${row.month}`,
-      ({ count }) => count,
-    );
-    return [
-      seen.map(({ tenantId }) => tenantId),
-      seen.map(({ month }) => month),
-      seen.map(({ tokenId }) => tokenId ?? null),
-      made.map(({ row }) => row.tenantId),
-      made.map(({ row }) => row.month),
-      made.map(({ sum }) => sum),
-      // Everybody in a transaction is in the same lane.
-      rows[0]?.slot ?? 0,
-    ];
+  activeColumns,
+  {
+    distributed(tenantId, rows) {
+      const [, seenMonths = [], seenIds = [], , madeMonths = [], madeCounts = [], slot = 0] = activeColumns(rows);
+      const [first] = rows;
+      if (first !== undefined && rows.every(({ tokenId, month }) => tokenId === undefined && month === first.month)) {
+        const count = rows.reduce((sum, row) => sum + row.count, 0);
+        return [{ statement: ADD_MADE_OF_TENANT, values: [tenantId, first.month, slot, count] }];
+      }
+      return [
+        { statement: ADD_ACTIVE_OF_TENANT, values: [tenantId, seenMonths, seenIds, madeMonths, madeCounts, slot] },
+      ];
+    },
   },
 );
+
+function activeColumns(rows: readonly ActiveInsert[]): Value[] {
+  const seen = sumBy(
+    rows.filter(({ tokenId }) => tokenId !== undefined),
+    (row) => `${row.tenantId} ${row.month} ${row.tokenId}`,
+    () => 1,
+  ).map(({ row }) => row);
+  const made = sumBy(
+    rows.filter(({ tokenId }) => tokenId === undefined),
+    (row) => `${row.tenantId} ${row.month}`,
+    ({ count }) => count,
+  );
+  return [
+    seen.map(({ tenantId }) => tenantId),
+    seen.map(({ month }) => month),
+    seen.map(({ tokenId }) => tokenId ?? null),
+    made.map(({ row }) => row.tenantId),
+    made.map(({ row }) => row.month),
+    made.map(({ sum }) => sum),
+    // Everybody in a transaction is in the same lane.
+    rows[0]?.slot ?? 0,
+  ];
+}
 
 /** A token counts once a month: only those not seen yet, and those made this very month, raise the counter. */
 export async function addActiveTokens(

@@ -62,7 +62,7 @@ async function sweep(
   nowMs: number,
   sweepTenant: (tx: TenantTx, tenantId: string) => Promise<number>,
 ): Promise<number> {
-  const tenants = await database.lookUp((tx) => findTenantsWithDue(tx, due, nowMs, ROWS_PER_LOOK));
+  const tenants = await database.survey((tx) => findTenantsWithDue(tx, due, nowMs, ROWS_PER_LOOK));
   let total = 0;
   for (const tenantId of tenants) total += await database.write(tenantId, (tx) => sweepTenant(tx, tenantId));
   return total;

@@ -1,10 +1,10 @@
 import type { TenantTx } from '../../storage/scope.js';
 import type { OpenRow } from '../open/open-rows.js';
-import type { Claim } from '../queries.js';
-import { claimFingerprint, takeClaim } from '../queries.js';
 import type { TokenContent } from '../stored/content.js';
 import { claimScopeOf, isMatchedAlike, OF_TYPE } from '../stored/match.js';
 import type { TokenRow } from '../stored/row.js';
+import type { Claim } from './claim-queries.js';
+import { claimFingerprint, takeClaim } from './claim-queries.js';
 
 /** A token that has, or is about to get, a fingerprint. */
 export interface Claiming {

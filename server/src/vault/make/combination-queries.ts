@@ -1,7 +1,8 @@
 import { int4Array, textArray, uuidArray } from '../../storage/binary-array.js';
 import { bulkWrite } from '../../storage/bulk.js';
 import type { TenantTx } from '../../storage/scope.js';
-import { statement } from '../../storage/statement.js';
+import type { Value } from '../../storage/statement.js';
+import { distributedStatement, statement } from '../../storage/statement.js';
 
 /** A type with a set of containers. */
 export interface Combination {
@@ -43,6 +44,12 @@ interface LetIn extends Combination {
   readonly isByStranger: boolean;
 }
 
+/** The same for one tenant, as a call that travels to the server that has it. */
+const LET_IN_OF_TENANT = distributedStatement<unknown>(
+  'let_in_of_tenant',
+  'SELECT let_in_combinations($1::uuid, $2::uuid[], $3::text[], $4::text[], $5::int[]) AS let_in',
+);
+
 /** One that is counted already was let in before anybody wrote such things down, and not by a stranger. */
 const LET_IN = bulkWrite<LetIn>(
   statement(
@@ -64,19 +71,26 @@ const LET_IN = bulkWrite<LetIn>(
      ON CONFLICT (tenant_id) DO UPDATE SET version = token_directories.version + 1`,
   ),
   60,
-  (rows) => {
-    const unique = new Map(rows.map((row) => [`${row.tenantId} ${row.groupId}`, row]));
-    // In the order of their keys, so that two who let in the same ones do not wait for each other in a circle.
-    const sorted = [...unique].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, row]) => row);
-    return [
-      uuidArray(sorted.map(({ tenantId }) => tenantId)),
-      uuidArray(sorted.map(({ groupId }) => groupId)),
-      textArray(sorted.map(({ type }) => type)),
-      textArray(sorted.map(({ containers }) => containers.join(','))),
-      int4Array(sorted.map(({ isByStranger }) => (isByStranger ? 1 : 0))),
-    ];
+  combinationColumns,
+  {
+    distributed: (tenantId, rows) => [
+      { statement: LET_IN_OF_TENANT, values: [tenantId, ...combinationColumns(rows).slice(1)] },
+    ],
   },
 );
+
+function combinationColumns(rows: readonly LetIn[]): Value[] {
+  const unique = new Map(rows.map((row) => [`${row.tenantId} ${row.groupId}`, row]));
+  // In the order of their keys, so that two who let in the same ones do not wait for each other in a circle.
+  const sorted = [...unique].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, row]) => row);
+  return [
+    uuidArray(sorted.map(({ tenantId }) => tenantId)),
+    uuidArray(sorted.map(({ groupId }) => groupId)),
+    textArray(sorted.map(({ type }) => type)),
+    textArray(sorted.map(({ containers }) => containers.join(','))),
+    int4Array(sorted.map(({ isByStranger }) => (isByStranger ? 1 : 0))),
+  ];
+}
 
 /** Writes down that these may be used from now on, or that they were asked for again. */
 export async function insertCombinations(

@@ -16,7 +16,7 @@ describe('counters of days that are shown no more', () => {
   const [many, few, deleted] = [newId(), newId(), newId()];
   before(async () => {
     db = await createTestDatabase();
-    database = createDatabase({ target: db.target, clock: systemClock });
+    database = createDatabase({ target: db.target, isDistributed: db.isDistributed, clock: systemClock });
     await db.owner.query('INSERT INTO users (id, created_at) VALUES ($1, now())', [many]);
     for (const id of [many, few, deleted]) {
       await db.owner.query(

@@ -10,7 +10,7 @@ const BATCH_ROWS = 500;
 /** Removes counters of days that are shown no more, a bounded number of rows a call; returns how many went. */
 export async function sweepLogCounts(database: Database, nowMs: number): Promise<number> {
   const fromDay = dayOfEntry(nowMs) - DAYS_KEPT + 1;
-  const tenants = await database.lookUp((tx) => listTenantsWithOldCounts(tx, fromDay, LOOK_ROWS));
+  const tenants = await database.survey((tx) => listTenantsWithOldCounts(tx, fromDay, LOOK_ROWS));
   let removed = 0;
   for (const tenantId of tenants) {
     removed += await database.write(tenantId, (tx) => deleteOldCounts(tx, fromDay, BATCH_ROWS));

@@ -21,7 +21,7 @@ export async function sweepAccess(database: Database, nowMs: number): Promise<nu
  * were refused from that very moment on: this only clears away, and writes the entry.
  */
 export async function sweepApplications(database: Database, nowMs: number): Promise<number> {
-  const tenants = await database.lookUp((tx) => listTenantsWithDueApplications(tx, nowMs, LOOK_ROWS));
+  const tenants = await database.survey((tx) => listTenantsWithDueApplications(tx, nowMs, LOOK_ROWS));
   let removed = 0;
   for (const tenantId of tenants) removed += await expireApplications(database, tenantId, nowMs, BATCH_ROWS);
   return removed;
@@ -61,7 +61,7 @@ export async function expireApplications(
  * keys, a bounded number a call. Keys and sessions were refused from that very moment on.
  */
 export async function sweepEndedKeys(database: Database, nowMs: number): Promise<number> {
-  const tenants = await database.lookUp((tx) => listTenantsWithDueKeys(tx, nowMs, LOOK_ROWS));
+  const tenants = await database.survey((tx) => listTenantsWithDueKeys(tx, nowMs, LOOK_ROWS));
   let removed = 0;
   for (const tenantId of tenants) {
     removed += await database.write(tenantId, (tx) => clearEndedKeys(tx, nowMs));

@@ -1,5 +1,7 @@
+import { addToDirectory, removeFromDirectory } from '../../../access/directory-queries.js';
 import { timestampArray, uuidArray } from '../../../storage/binary-array.js';
 import { bulkWrite } from '../../../storage/bulk.js';
+import { givenStatement } from '../../../storage/given.js';
 import type { SystemTx, TenantTx } from '../../../storage/scope.js';
 import { statement } from '../../../storage/statement.js';
 
@@ -28,7 +30,10 @@ export async function insertApiKey(
   applicationId: string,
   { hash, id, mac, created_by, created_at }: ApiKeyRow,
 ): Promise<void> {
-  await tx.run(INSERT_API_KEY, [tx.tenantId, hash, applicationId, id, mac, created_by, created_at]);
+  await Promise.all([
+    tx.run(INSERT_API_KEY, [tx.tenantId, hash, applicationId, id, mac, created_by, created_at]),
+    addToDirectory(tx, hash),
+  ]);
 }
 
 const LIST_API_KEYS = statement<ListedApiKeyRow>(
@@ -80,17 +85,24 @@ const DELETE_API_KEYS = statement<never>(
 );
 
 export async function deleteApiKeys(tx: TenantTx, applicationId: string, hashes: readonly Buffer[]): Promise<void> {
-  await tx.run(DELETE_API_KEYS, [tx.tenantId, applicationId, bytesArray(hashes)]);
+  await Promise.all([
+    tx.run(DELETE_API_KEYS, [tx.tenantId, applicationId, bytesArray(hashes)]),
+    removeFromDirectory(tx, hashes),
+  ]);
 }
 
-const DELETE_OTHER_API_KEYS = statement<never>(
+const DELETE_OTHER_API_KEYS = statement<{ hash: Buffer }>(
   'delete_other_api_keys',
-  'DELETE FROM api_keys WHERE tenant_id = $1 AND application_id = $2 AND NOT hash = ANY ($3::bytea[])',
+  'DELETE FROM api_keys WHERE tenant_id = $1 AND application_id = $2 AND NOT hash = ANY ($3::bytea[]) RETURNING hash',
 );
 
 /** Removes every key of the Application but these. */
 export async function deleteOtherApiKeys(tx: TenantTx, applicationId: string, kept: readonly Buffer[]): Promise<void> {
-  await tx.run(DELETE_OTHER_API_KEYS, [tx.tenantId, applicationId, bytesArray(kept)]);
+  const gone = await tx.run(DELETE_OTHER_API_KEYS, [tx.tenantId, applicationId, bytesArray(kept)]);
+  await removeFromDirectory(
+    tx,
+    gone.map(({ hash }) => hash),
+  );
 }
 
 const LIST_TENANTS_WITH_DUE_KEYS = statement<{ tenant_id: string }>(
@@ -141,19 +153,19 @@ export interface KeyUse {
  * being changed at this moment is left alone, and since that change makes every process forget it, its next use is written.
  */
 const TOUCH_API_KEYS = bulkWrite<KeyUse>(
-  statement(
+  givenStatement(
     'touch_api_keys',
-    `WITH used AS (
-       SELECT given.tenant_id, found.hash, given.used_at
-       FROM unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::timestamptz[])
-         AS given (tenant_id, application_id, id, used_at)
-       CROSS JOIN LATERAL (
-         SELECT k.hash FROM api_keys k
-         WHERE k.tenant_id = given.tenant_id AND k.application_id = given.application_id AND k.id = given.id
-           AND (k.last_used_at IS NULL OR k.last_used_at < given.used_at)
-         ORDER BY k.created_at LIMIT 1 FOR NO KEY UPDATE SKIP LOCKED) AS found)
-     UPDATE api_keys AS k SET last_used_at = used.used_at FROM used
-     WHERE k.tenant_id = used.tenant_id AND k.hash = used.hash`,
+    ({ rows, tenant, isOf }) =>
+      `WITH used AS (
+         SELECT found.tenant_id, found.hash, given.used_at
+         FROM ${rows('tenant_id uuid', 'application_id uuid', 'id uuid', 'used_at timestamptz')}
+         CROSS JOIN LATERAL (
+           SELECT k.tenant_id, k.hash FROM api_keys k
+           WHERE k.tenant_id = ${tenant} AND k.application_id = given.application_id AND k.id = given.id
+             AND (k.last_used_at IS NULL OR k.last_used_at < given.used_at)
+           ORDER BY k.created_at LIMIT 1 FOR NO KEY UPDATE SKIP LOCKED) AS found)
+       UPDATE api_keys AS k SET last_used_at = used.used_at FROM used
+       WHERE ${isOf('k', 'used')} AND k.hash = used.hash`,
   ),
   95,
   (uses) => [

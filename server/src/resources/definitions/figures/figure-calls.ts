@@ -84,7 +84,7 @@ function sumOf(rows: readonly FigureRow[], failures: readonly string[]): Metrics
 /** Removes days that are shown no more, a bounded number of rows a call; returns how many went. */
 export async function sweepFigures(database: Database, queries: FigureQueries, nowMs: number): Promise<number> {
   const fromDay = dayOf(nowMs) - DAYS_SHOWN + 1;
-  const tenants = await database.lookUp((tx) => queries.listTenantsWithOld(tx, fromDay, LOOK_ROWS));
+  const tenants = await database.survey((tx) => queries.listTenantsWithOld(tx, fromDay, LOOK_ROWS));
   let removed = 0;
   for (const tenantId of tenants) {
     removed += await database.write(tenantId, (tx) => queries.deleteOld(tx, fromDay, BATCH_ROWS));

@@ -51,6 +51,15 @@ export function addFiguresOf(
        FROM given JOIN there ON there.tenant_id = given.tenant_id AND there.id = given.${owner}
        ORDER BY given.tenant_id, given.${owner}, given.day, given.figure
        ON CONFLICT (tenant_id, ${owner}, day, figure) DO UPDATE SET count = ${table}.count + EXCLUDED.count`,
+      `INSERT INTO ${table} (tenant_id, ${owner}, day, figure, count)
+       SELECT there.tenant_id, given.${owner}, DATE '1970-01-01' + given.day, given.figure, sum(given.count)::bigint
+       FROM (SELECT r.tenant_id, r.id FROM ${owners} r WHERE r.tenant_id = $1 AND r.id = ANY ($2::uuid[])
+             FOR KEY SHARE SKIP LOCKED) AS there
+       JOIN unnest($2::uuid[], $3::int[], $4::text[], $5::bigint[]) AS given (${owner}, day, figure, count)
+         ON given.${owner} = there.id
+       GROUP BY there.tenant_id, given.${owner}, given.day, given.figure
+       ORDER BY given.${owner}, given.day, given.figure
+       ON CONFLICT (tenant_id, ${owner}, day, figure) DO UPDATE SET count = ${table}.count + EXCLUDED.count`,
     ),
     order,
     (rows) => [

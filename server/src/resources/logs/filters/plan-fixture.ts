@@ -31,7 +31,7 @@ export const SERVERS: readonly {
 
 async function openBundled(firstMs: number): Promise<PlannedDatabase> {
   const db = await createTestDatabase();
-  const database = createDatabase({ target: db.target, clock: systemClock });
+  const database = createDatabase({ target: db.target, isDistributed: db.isDistributed, clock: systemClock });
   await ensureLogPartitions(database, firstMs);
   return {
     database,
@@ -49,7 +49,7 @@ async function openPackaged(firstMs: number): Promise<PlannedDatabase> {
   const server = await startMigratedServer();
   const db = await databaseOn(server);
   const superuser = await server.connect();
-  const database = createDatabase({ target: db.target, clock: systemClock });
+  const database = createDatabase({ target: db.target, isDistributed: db.isDistributed, clock: systemClock });
   await ensureLogPartitions(database, firstMs);
   return {
     database,

@@ -23,11 +23,13 @@ export interface LogsSince {
 
 const TAKE_SNAPSHOT = statement<{ snapshot: string }>(
   'take_snapshot',
-  'SELECT pg_current_snapshot()::text AS snapshot',
+  'SELECT pg_current_snapshot()::text AS snapshot WHERE $1::uuid IS NOT NULL',
+  // Of the server that has the tenant: the numbers of transactions are each server's own.
+  'SELECT pg_current_snapshot()::text AS snapshot FROM tenants WHERE id = $1',
 );
 
 export async function takeSnapshot(tx: TenantTx): Promise<string> {
-  const [row] = await tx.run(TAKE_SNAPSHOT, []);
+  const [row] = await tx.run(TAKE_SNAPSHOT, [tx.tenantId]);
   return row?.snapshot ?? '';
 }
 

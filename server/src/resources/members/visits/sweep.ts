@@ -6,7 +6,7 @@ const ROWS_MAX = 500;
 
 /** Takes away visits of sessions that are over; returns how many. */
 export async function sweepVisits(database: Database, nowMs: number): Promise<number> {
-  const tenants = await database.lookUp((tx) => listTenantsWithDueVisits(tx, nowMs, TENANTS_MAX));
+  const tenants = await database.survey((tx) => listTenantsWithDueVisits(tx, nowMs, TENANTS_MAX));
   let swept = 0;
   for (const tenantId of tenants) {
     swept += await database.write(tenantId, (tx) => deleteDueVisits(tx, nowMs, ROWS_MAX));

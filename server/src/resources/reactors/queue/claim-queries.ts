@@ -27,6 +27,9 @@ const LIST_TENANTS_WITH_DUE_REQUESTS = statement<{ tenant_id: string }>(
              WHERE q.state = $1 AND q.due_at <= $2 AND q.tenant_id > due.tenant_id ORDER BY q.tenant_id LIMIT 1)
      FROM due WHERE due.tenant_id IS NOT NULL)
    SELECT due.tenant_id FROM due JOIN tenants AS n ON n.id = due.tenant_id AND n.deleted_at IS NULL LIMIT $4`,
+  // Each server tells its own. What waits is bounded for each tenant.
+  `SELECT q.tenant_id FROM reactor_requests AS q JOIN tenants AS n ON n.id = q.tenant_id AND n.deleted_at IS NULL
+   WHERE q.state = $1 AND q.due_at <= $2 AND q.tenant_id > $3 GROUP BY q.tenant_id ORDER BY q.tenant_id LIMIT $4`,
 );
 
 /** Tenants behind this one, in the order of their ids, that have something due. */
@@ -44,7 +47,7 @@ export async function listTenantsWithDueRequests(
 const CLAIM_REQUESTS = statement<RequestRow>(
   'claim_reactor_requests',
   `UPDATE reactor_requests
-   SET lease = $4, due_at = $5, tries = tries + 1, attempt = attempt + CASE state WHEN 'queued' THEN 1 ELSE 0 END
+   SET lease = $4, due_at = $5, tries = tries + 1, attempt = attempt + CASE WHEN state = 'queued' THEN 1 ELSE 0 END
    WHERE tenant_id = $1 AND id = ANY (ARRAY(
      SELECT id FROM reactor_requests WHERE tenant_id = $1 AND state = $2 AND due_at <= $3
      ORDER BY due_at LIMIT $6 FOR UPDATE SKIP LOCKED))

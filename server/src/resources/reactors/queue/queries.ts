@@ -37,14 +37,19 @@ const FACTS = `tenant_id, id, reactor_id, state, has_run, has_callback, actor_ty
   attempt, tries, due_at, lease, failure_code, failure_status, created_at, ended_at, expires_at, version`;
 export const REQUEST_COLUMNS = `${FACTS}, sealed`;
 
-const INSERT_REQUEST = statement<{ id: string }>(
-  'insert_reactor_request',
-  // Reads the Reactor, so that one that was just deleted is not found, instead of a key that leads nowhere.
+// Reads the Reactor, so that one that was just deleted is not found, instead of a key that leads nowhere.
+const requestText = (tenant: string, end: string): string =>
   `INSERT INTO reactor_requests (tenant_id, id, reactor_id, state, has_run, has_callback, actor_type, actor_id, trace_id,
      source_address, timeout_ms, attempt, tries, due_at, created_at, version, bytes, sealed)
-   SELECT $1, $3, $2, 'queued', false, $4, $5, $6, $7, $8, $9, 0, 0, $10, $11, $12, $13, $14
+   SELECT ${tenant}, $3, $2, 'queued', false, $4, $5, $6, $7, $8, $9, 0, 0, $10, $11, $12, $13, $14
    FROM reactors WHERE tenant_id = $1 AND id = $2 FOR KEY SHARE
-   RETURNING id`,
+   ${end}`;
+
+const INSERT_REQUEST = statement<{ id: string }>(
+  'insert_reactor_request',
+  requestText('$1', 'RETURNING id'),
+  // Citus sends it to the one server alone where the tenant is a column, and returns a row only where a conflict is named.
+  requestText('tenant_id', 'ON CONFLICT DO NOTHING RETURNING id'),
 );
 
 export type NewRequest = Pick<

@@ -133,7 +133,7 @@ class QueueLoop {
     const ready = this.lanes.filter((lane) => lane.isReady());
     if (ready.length === 0) return false;
     const nowMs = this.#time.nowMs();
-    const [databaseMs, tenants] = await this.#options.database.lookUp((tx) =>
+    const [databaseMs, tenants] = await this.#options.database.survey((tx) =>
       Promise.all([
         readDatabaseTime(tx),
         Promise.all(

@@ -27,7 +27,7 @@ describe('sealed requests of Reactors', { skip: findEngine() ? false : 'the engi
   let reactorId: string;
   before(async () => {
     app = await startTestApp();
-    database = createDatabase({ target: app.db.target, clock: systemClock });
+    database = createDatabase({ target: app.db.target, isDistributed: app.db.isDistributed, clock: systemClock });
     of = await queueTenant(app);
     reactorId = (await of.make('module.exports = async (req) => ({ raw: req.args });')).id;
   });

@@ -9,7 +9,7 @@ const BATCH_ROWS = 500;
  * refused from that very moment on, so nobody has to be told.
  */
 export async function sweepSessions(database: Database, nowMs: number): Promise<number> {
-  const tenants = await database.lookUp((tx) => listTenantsWithDueSessions(tx, nowMs, LOOK_ROWS));
+  const tenants = await database.survey((tx) => listTenantsWithDueSessions(tx, nowMs, LOOK_ROWS));
   let removed = 0;
   for (const tenantId of tenants) {
     removed += await database.write(tenantId, (tx) => deleteDueSessions(tx, nowMs, BATCH_ROWS));

@@ -1,0 +1,138 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import type { Clock } from '../../kernel/clock.js';
+import { AppError, storageUnavailable } from '../../kernel/errors.js';
+import { DriverFault } from '../faults.js';
+
+export interface ServerWatchOptions {
+  readonly clock: Pick<Clock, 'monotonicMs'>;
+  /** The server that has the tenant. */
+  readonly findServer: (tenantId: string) => Promise<string | undefined>;
+  /** Resolves when the server that has the tenant answers; rejects soon when it does not. */
+  readonly probe: (tenantId: string) => Promise<unknown>;
+}
+
+/** Work for a tenant while it is under way. */
+export interface ServerVisit {
+  /** How to give it up, once its server is known not to answer. */
+  onSilence(giveUp: () => void): void;
+  /** It has ended, with a failure if there is one. */
+  leave(failure?: unknown): void;
+}
+
+/** Work that takes longer makes its server suspect. */
+const SUSPECT_MS = 500;
+const ANSWER_MAX_MS = 1_000;
+const REST_FIRST_MS = 500;
+const REST_MAX_MS = 2_000;
+/** Shards may be moved. */
+const PLACE_MS = 5_000;
+const PLACES_MAX = 10_000;
+
+/**
+ * Which servers of a cluster do not answer. A statement for a tenant on such a server holds its connection until it times out, and
+ * a few tenants would hold them all: those of tenants on healthy servers too. So a server that was silent for a while, or from
+ * which an error came, is asked by a connection of its own. Once it does not answer that, work that waits for it is given up,
+ * and work for its tenants is refused at once.
+ */
+export class ServerWatch {
+  readonly #options: ServerWatchOptions;
+  readonly #places = new Map<string, { readonly server: string; readonly knownAtMs: number }>();
+  readonly #down = new Map<string, NodeJS.Timeout>();
+  readonly #suspected = new Set<string>();
+  readonly #visits = new Set<{ readonly tenantId: string; giveUp: () => void }>();
+  #isClosed = false;
+
+  constructor(options: ServerWatchOptions) {
+    this.#options = options;
+  }
+
+  /** Before work for a tenant is put to the database. Rejects with 503 where its server is known not to answer. */
+  async enter(tenantId: string): Promise<ServerVisit> {
+    if (this.#down.size > 0) {
+      const server = await this.#serverOf(tenantId);
+      if (server !== undefined && this.#down.has(server)) throw silent();
+    }
+    const timer = setTimeout(() => void this.#suspect(tenantId), SUSPECT_MS).unref();
+    const visit = { tenantId, giveUp: (): void => {} };
+    this.#visits.add(visit);
+    return {
+      onSilence: (giveUp) => {
+        visit.giveUp = giveUp;
+      },
+      leave: (failure) => {
+        clearTimeout(timer);
+        this.#visits.delete(visit);
+        if (failure instanceof AppError && failure.cause instanceof DriverFault) void this.#suspect(tenantId);
+      },
+    };
+  }
+
+  downCount(): number {
+    return this.#down.size;
+  }
+
+  close(): void {
+    this.#isClosed = true;
+    for (const timer of this.#down.values()) clearTimeout(timer);
+    this.#down.clear();
+  }
+
+  async #serverOf(tenantId: string): Promise<string | undefined> {
+    const { clock, findServer } = this.#options;
+    const known = this.#places.get(tenantId);
+    if (known !== undefined && clock.monotonicMs() - known.knownAtMs < PLACE_MS) return known.server;
+    const server = await inTime(findServer(tenantId)).catch(() => undefined);
+    if (server === undefined) return undefined;
+    if (this.#places.size >= PLACES_MAX) this.#places.clear();
+    this.#places.set(tenantId, { server, knownAtMs: clock.monotonicMs() });
+    return server;
+  }
+
+  async #suspect(tenantId: string): Promise<void> {
+    const server = await this.#serverOf(tenantId);
+    if (server === undefined || this.#down.has(server) || this.#suspected.has(server)) return;
+    this.#suspected.add(server);
+    await this.#look(server, tenantId, REST_FIRST_MS);
+    this.#suspected.delete(server);
+  }
+
+  /** Asks it now, and again later for as long as it does not answer. */
+  async #look(server: string, tenantId: string, restMs: number): Promise<void> {
+    try {
+      await inTime(this.#options.probe(tenantId));
+      this.#down.delete(server);
+    } catch {
+      if (this.#isClosed) return;
+      const next = Math.min(restMs * 2, REST_MAX_MS);
+      this.#down.set(server, setTimeout(() => void this.#look(server, tenantId, next), restMs).unref());
+      await this.#giveUpOn(server);
+    }
+  }
+
+  async #giveUpOn(server: string): Promise<void> {
+    for (const visit of [...this.#visits]) {
+      if ((await this.#serverOf(visit.tenantId)) === server && this.#visits.has(visit)) visit.giveUp();
+    }
+  }
+}
+
+/** A server that is asked through a silent way may leave the question open for longer than its own bound. */
+async function inTime<T>(answer: Promise<T>): Promise<T> {
+  const timer = new AbortController();
+  const late = wait(ANSWER_MAX_MS, undefined, { signal: timer.signal, ref: false }).then(() => {
+    throw new Error('no answer in time');
+  });
+  // Nobody waits for the second of the two.
+  late.catch(() => {});
+  answer.catch(() => {});
+  return Promise.race([answer, late]).finally(() => timer.abort());
+}
+
+function silent(): AppError {
+  return storageUnavailable(new DriverFault(new Error('the server that has the tenant does not answer')));
+}
+
+/** For what is asked of every server. */
+export function someServerSilent(): AppError {
+  return storageUnavailable(new DriverFault(new Error('a server of the cluster does not answer')));
+}
