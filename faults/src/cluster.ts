@@ -19,6 +19,8 @@ import type { ApiNode } from './node.js';
 import { createNode } from './node.js';
 import type { CommandResult, Settings } from './product.js';
 import { command, runCommand } from './product.js';
+import type { Spread } from './spread.js';
+import { startSpread, tellCoordinator, tenantsByWorker } from './spread.js';
 import { asSuperuser } from './superuser.js';
 import type { LoadTenant } from './tenants.js';
 import { makeTenant } from './tenants.js';
@@ -36,6 +38,8 @@ export interface ClusterOptions {
   readonly disk?: { readonly holds: 'data' | 'wal' | 'all'; readonly megabytes: number };
   /** A standby beside PostgreSQL that every commit waits for; nodes and commands know both. */
   readonly hasStandby?: true;
+  /** Citus spreads the database over two workers beside PostgreSQL, which is then the coordinator. */
+  readonly isSpread?: true;
 }
 
 /** The product with everything around it, each part a process that can be hurt. */
@@ -44,6 +48,8 @@ export interface Cluster {
   readonly folder: string;
   readonly postgres: PostgresServer;
   readonly standby: PostgresServer | undefined;
+  /** Where the rows of tenants are, if Citus has spread the database; `postgres` is the coordinator then. */
+  readonly spread: Spread | undefined;
   /** The standby becomes what everybody works on; `postgres` is it from then on. */
   failOver(): Promise<void>;
   readonly disk: Disk | undefined;
@@ -122,13 +128,11 @@ async function build(options: ClusterOptions, folder: string, undo: Undo, stop: 
     STRONGROOM_DATABASE_URL: withStandby(postgres.url('service'), standby),
     STRONGROOM_MIGRATION_DATABASE_URL: withStandby(postgres.url('owner'), standby),
   };
-  await command(settings, 'migrate');
+  await command(settings, 'migrate', ...(options.isSpread ? ['--distribute', 'citus'] : []));
   const nodes = await startNodes(options.nodes ?? 2, folder, shared, servers, undo);
   const [first] = nodes;
   if (!first) throw new Error('a cluster has a node');
-  const tenants = await Promise.all(
-    Array.from({ length: TENANTS }, (_, index) => makeTenant(settings, first.port, index)),
-  );
+  const tenants = await makeTenants(servers, settings, first);
   let primary = postgres;
   return {
     folder,
@@ -139,6 +143,7 @@ async function build(options: ClusterOptions, folder: string, undo: Undo, stop: 
     async failOver() {
       if (!standby) throw new Error('there is no standby');
       await promote(standby);
+      if (servers.spread) await tellCoordinator(standby);
       primary = standby;
     },
     nodes,
@@ -155,20 +160,23 @@ async function build(options: ClusterOptions, folder: string, undo: Undo, stop: 
   };
 }
 
-type Servers = Pick<Cluster, 'disk' | 'postgres' | 'standby' | 'proxy' | 'redis' | 'redisProxy'>;
+type Servers = Pick<Cluster, 'disk' | 'postgres' | 'standby' | 'spread' | 'proxy' | 'redis' | 'redisProxy'>;
+
+/** As many as it takes until every worker has one. */
+async function makeTenants({ postgres, spread }: Servers, settings: Settings, node: ApiNode): Promise<LoadTenant[]> {
+  const tenants = await Promise.all(
+    Array.from({ length: TENANTS }, (_, index) => makeTenant(settings, node.port, index)),
+  );
+  while (spread && (await tenantsByWorker(postgres, spread, tenants)).some(({ length }) => length === 0))
+    tenants.push(await makeTenant(settings, node.port, tenants.length));
+  return tenants;
+}
 
 /** Everything around the nodes. */
 async function startServers(options: ClusterOptions, folder: string, undo: Undo): Promise<Servers> {
   const disk = options.disk && (await makeDisk(options.disk.megabytes));
   if (disk) undo.push(() => disk.remove());
-  const postgres = await startPostgres({
-    binDir: postgresBinDir(),
-    settings: { ...DURABLE, ...options.postgres },
-    ...(disk
-      ? await placesOn(disk, options.disk?.holds ?? 'all', folder)
-      : { dataDir: await placeIn(folder, 'primary') }),
-  });
-  undo.push(() => postgres.remove());
+  const { postgres, spread } = await startDatabase(options, disk, folder, undo);
   // What was set up by hand is not what a fault is to lose.
   await disk?.flush();
   const standby = options.hasStandby && (await startSynchronous(postgres, await placeIn(folder, 'standby')));
@@ -179,7 +187,30 @@ async function startServers(options: ClusterOptions, folder: string, undo: Undo)
   if (redis) undo.push(() => redis.end('SIGKILL'));
   const redisProxy = redis && (await startTcpProxy(redis.port));
   if (redisProxy) undo.push(() => redisProxy.close());
-  return { disk, postgres, standby, proxy, redis, redisProxy };
+  return { disk, postgres, standby, spread, proxy, redis, redisProxy };
+}
+
+async function startDatabase(
+  options: ClusterOptions,
+  disk: Disk | undefined,
+  folder: string,
+  undo: Undo,
+): Promise<Pick<Servers, 'postgres' | 'spread'>> {
+  const settings = { ...DURABLE, ...options.postgres };
+  if (options.isSpread) {
+    const { coordinator, spread, remove } = await startSpread(settings, (n) => placeIn(folder, `server-${n}`));
+    undo.push(remove);
+    return { postgres: coordinator, spread };
+  }
+  const postgres = await startPostgres({
+    binDir: postgresBinDir(),
+    settings,
+    ...(disk
+      ? await placesOn(disk, options.disk?.holds ?? 'all', folder)
+      : { dataDir: await placeIn(folder, 'primary') }),
+  });
+  undo.push(() => postgres.remove());
+  return { postgres, spread: undefined };
 }
 
 async function startNodes(

@@ -1,3 +1,4 @@
+import { findCitus } from '@strongroom/test-servers/citus.js';
 import { findPostgres, findProgram } from '@strongroom/test-servers/find.js';
 import { whyNoDisk } from './disk.js';
 import type { Part } from './scenario.js';
@@ -12,10 +13,11 @@ function missing(part: Part): string | undefined {
     const reason = whyNoDisk();
     return reason && `${part} (${reason})`;
   }
+  if (part === 'citus') return findCitus() === undefined ? part : undefined;
   return (part === 'postgresql' ? findPostgres() : findProgram(part)) === undefined ? part : undefined;
 }
 
-/** Nothing that could be installed: where it is missing, nobody can be asked for it. */
+/** Nothing that could be installed, or in no package: where it is missing, nobody can be asked for it. */
 export function isImpossible(needs: readonly Part[]): boolean {
-  return needs.includes('a file system of its own') && whyNoDisk() !== undefined;
+  return missingParts(needs.filter((part) => part === 'citus' || part === 'a file system of its own')).length > 0;
 }

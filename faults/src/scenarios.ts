@@ -1,6 +1,11 @@
 import type { Scenario } from './scenario.js';
 import { apiKill } from './scenarios/api-kill.js';
 import { backendKill } from './scenarios/backend-kill.js';
+import { citusCommitKill } from './scenarios/citus-commit.js';
+import { citusFailover } from './scenarios/citus-failover.js';
+import { citusCoordinatorKill, citusStartWithoutWorker, citusWorkerKill } from './scenarios/citus-kill.js';
+import { citusShardMove } from './scenarios/citus-move.js';
+import { citusNetworkCut, citusNetworkHole } from './scenarios/citus-network.js';
 import { clockJump } from './scenarios/clock-jump.js';
 import { codeStorm } from './scenarios/code-storm.js';
 import { backupKill, importKill, rotationKill } from './scenarios/command-kill.js';
@@ -61,4 +66,12 @@ export const SCENARIOS: readonly Scenario[] = [
   postgresGoneForProxy,
   apiKillDuringStream,
   proxyStorm,
+  citusWorkerKill,
+  citusCoordinatorKill,
+  citusCommitKill,
+  citusStartWithoutWorker,
+  citusNetworkCut,
+  citusNetworkHole,
+  citusShardMove,
+  citusFailover,
 ];

@@ -58,6 +58,12 @@ const INVARIANTS: Readonly<Record<string, string>> = {
   'an entry of a tenant that is not there': `
     SELECT DISTINCT l.tenant_id, '' FROM logs l WHERE NOT EXISTS (SELECT FROM tenants t WHERE t.id = l.tenant_id)`,
 };
+/** The same for a database that Citus has spread: the key is on a worker, the directory on the coordinator. */
+const INVARIANTS_OF_SPREAD: typeof INVARIANTS = {
+  'a key that the directory does not lead to': `
+    SELECT k.tenant_id, k.id::text FROM api_keys k
+    WHERE NOT EXISTS (SELECT FROM credential_directory d WHERE d.tenant_id = k.tenant_id AND d.hash = k.hash)`,
+};
 const SHOWN_MAX = 5;
 
 /** Its mark, its round and its value: a token of the load is found by all three, whatever its row and its terms agree on. */
@@ -72,8 +78,12 @@ export async function checkTerms(client: pg.Client, roundId: string, violate: (t
   if (rows.length > 0) violate(`database: tokens of the load without exactly three search terms: ${rows.length}`);
 }
 
-export async function checkInvariants(client: pg.Client, violate: (text: string) => void): Promise<void> {
-  for (const [name, sql] of Object.entries(INVARIANTS)) {
+export async function checkInvariants(
+  client: pg.Client,
+  isSpread: boolean,
+  violate: (text: string) => void,
+): Promise<void> {
+  for (const [name, sql] of Object.entries({ ...INVARIANTS, ...(isSpread && INVARIANTS_OF_SPREAD) })) {
     const { rows } = await client.query({ text: sql, rowMode: 'array' });
     if (rows.length === 0) continue;
     const shown = rows.slice(0, SHOWN_MAX).map((row) => row.join(' '));

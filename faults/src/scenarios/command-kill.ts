@@ -119,7 +119,7 @@ async function checkRestored(round: Round, database: string, operations: readonl
   await asSuperuser(
     round.cluster.postgres,
     async (client) => {
-      await checkInvariants(client, (text) => round.violate(`restored: ${text}`));
+      await checkInvariants(client, false, (text) => round.violate(`restored: ${text}`));
       const { rows } = await client.query<{ trace_id: string }>(
         'SELECT DISTINCT trace_id FROM logs WHERE starts_with(trace_id, $1)',
         [`${round.id}-`],

@@ -5,7 +5,7 @@ import type { Round, Scenario, Undo } from '../scenario.js';
  * What the service itself allows: a place in the queue or a connection, then a statement and the grace for a server that
  * says nothing at all. The rest is for a machine that is busy with other things.
  */
-const ANSWER_MAX_MS = 13_000;
+export const ANSWER_MAX_MS = 13_000;
 /** Nobody has to wait for a server that refuses. */
 const REFUSED_MAX_MS = 6_000;
 const HOLE_MS = { short: 3_000, long: 30_000 };
@@ -79,7 +79,7 @@ export const networkRefused: Scenario = {
 };
 
 /** Whatever happens to the way, every request that began after `fromMs` has its answer in time, or still has time for it. */
-function checkAnswers(round: Round, fromMs: number, maxMs: number): void {
+export function checkAnswers(round: Round, fromMs: number, maxMs: number): void {
   const nowMs = performance.now();
   for (const { kind, attempts } of round.journal.operations) {
     for (const { trace, startedMs, endedMs, outcome, note } of attempts) {
