@@ -56,6 +56,10 @@ for (const name of names) {
   try {
     const findings = await measure(name);
     const seconds = (performance.now() - startedMs) / 1_000;
+    if (findings.notRun !== undefined) {
+      say(`  not run: ${findings.notRun}`);
+      continue;
+    }
     print(findings);
     for (const table of compareTables(earlier[name] ?? NOTHING, findings)) say(textTable(table).trimEnd());
     say(`\n${name} took ${seconds.toFixed(0)} s`);

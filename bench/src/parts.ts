@@ -2,6 +2,7 @@ import type { Findings } from './page/results.js';
 import { measureBuilds } from './parts/builds.js';
 import { measureCapacity } from './parts/capacity.js';
 import { measureCombinations } from './parts/combinations.js';
+import { measureDistributed } from './parts/distributed.js';
 import { measureGrowth } from './parts/growth.js';
 import { measureHttp } from './parts/http.js';
 import { measureLogs } from './parts/logs.js';
@@ -33,6 +34,7 @@ export const PARTS: Readonly<Record<string, (bench: Bench) => Promise<Findings>>
   tenants: measureTenants,
   workers: measureWorkers,
   server: measureServer,
+  distributed: measureDistributed,
   redis: measureRedis,
   overload: measureOverload,
   neighbours: measureNeighbours,

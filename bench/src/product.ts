@@ -17,6 +17,8 @@ export interface ProductOptions {
   readonly checkout?: string;
   /** The server the product is told to use, when it is not the embedded one. */
   readonly postmaster?: number;
+  /** The words of a command that comes first. */
+  readonly before?: readonly string[];
 }
 
 export interface Product {
@@ -48,7 +50,8 @@ export async function startProduct(workshop: Workshop, options: ProductOptions =
   const main = join(options.checkout ?? CHECKOUT, 'server/dist/main.js');
   const base = { ...process.env, STRONGROOM_DATA_DIR: dataDir, STRONGROOM_RATE_LIMITS: 'off', ...options.env };
   const key = options.key ?? (await runCommand(workshop, main, base, 'key', 'generate'));
-  const { workers = 1 } = options;
+  const { workers = 1, before = [] } = options;
+  if (before.length > 0) await runCommand(workshop, main, base, ...before);
   const env = {
     ...base,
     STRONGROOM_PORT: workers === 1 ? '0' : String(await freePort()),

@@ -8,7 +8,7 @@ export interface VaultTenant {
   readonly managementKey: string;
 }
 
-const TOKEN_RIGHTS = ['create', 'read', 'search', 'update', 'delete'].map((act) => `token:${act}`);
+export const TOKEN_RIGHTS = ['create', 'read', 'search', 'update', 'delete'].map((act) => `token:${act}`);
 
 export async function makeVaultTenant(product: Product): Promise<VaultTenant> {
   const id = await makeTenant(product);

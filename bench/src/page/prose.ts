@@ -112,6 +112,18 @@ with two cores the load process and PostgreSQL need cores too, so a second worke
 differ as the machine's line says.`,
   },
   {
+    name: 'distributed',
+    title: 'One server and servers that Citus joins',
+    text: `The same product on one PostgreSQL server from packages, which is the baseline, and on a database that Citus has spread over a
+coordinator and two workers, prepared by \`strongroom migrate --distribute citus\` with 32 shards a table; \`fsync\` on, \`shared_buffers\`
+of 128 MB and \`jit\` off on every server. With one tenant, all of whose rows are on one worker, and with 16: there a transaction is of
+one tenant alone, so tenants do not share one. Processor time of each server is that of its processes, from \`/proc\`. All servers
+share this machine, so rates say little about what more machines would give; processor time by server says how much of the work
+can be spread. Round trips are counted on the way between API and server, for requests that come one at a time: how often the API
+asks after an answer, the COMMIT that nobody waits for among them. Statements are those that \`pg_stat_statements\` counts. Not run
+where Citus is not installed beside PostgreSQL.`,
+  },
+  {
     name: 'redis',
     title: 'Counting for the rate limits',
     text: `Without limits, with counters in memory, and with counters shared through Redis on loopback, in turn. The requests come from

@@ -22,6 +22,8 @@ export interface Findings {
   readonly goals: readonly Goal[];
   readonly plots: readonly Plot[];
   readonly notes: readonly string[];
+  /** Why it could not be measured on this machine. The page then keeps what it says. */
+  readonly notRun?: string;
 }
 
 /** Says itself when and where it was measured, because parts are measured apart. */
