@@ -6,6 +6,7 @@ import { citusFailover } from './scenarios/citus-failover.js';
 import { citusCoordinatorKill, citusStartWithoutWorker, citusWorkerKill } from './scenarios/citus-kill.js';
 import { citusShardMove } from './scenarios/citus-move.js';
 import { citusNetworkCut, citusNetworkHole } from './scenarios/citus-network.js';
+import { ON_CITUS_TOO } from './scenarios/citus-same.js';
 import { clockJump } from './scenarios/clock-jump.js';
 import { codeStorm } from './scenarios/code-storm.js';
 import { backupKill, importKill, rotationKill } from './scenarios/command-kill.js';
@@ -74,4 +75,5 @@ export const SCENARIOS: readonly Scenario[] = [
   citusNetworkHole,
   citusShardMove,
   citusFailover,
+  ...ON_CITUS_TOO,
 ];

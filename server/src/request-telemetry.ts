@@ -90,6 +90,7 @@ export function addGauges(metrics: Metrics, gauged: Gauged): void {
   gauge('large_bytes_held', 'Memory set aside for requests on large values.', largeWork.bytes.taken);
   gauge('large_requests_waiting', 'Requests on large values that wait for memory.', largeWork.bytes.waiting);
   gauge('writes_pending', 'Changes waiting for their commit.', database.writesPending);
+  gauge('silent_servers', 'Servers of a cluster that do not answer this process.', database.silentServers);
   gauge('credentials_remembered', 'API keys answered from memory.', remembered);
   gauge('changes_heard', '1 while changes of other processes are heard.', () => (isHearing() ? 1 : 0));
   gauge('purged_rows_total', 'Rows of deleted tenants removed by this process.', () => jobs.done('purge'), 'counter');

@@ -91,6 +91,8 @@ export interface Database {
   /** Waits for the changes under way, then closes every connection. */
   close(): Promise<void>;
   readonly writesPending: () => number;
+  /** Servers of a distributed database that are known not to answer. */
+  readonly silentServers: () => number;
   /** Undefined without a replica. */
   readonly replicaFigures: () => ReplicaFigures | undefined;
 }
@@ -172,6 +174,7 @@ export function createDatabase(options: DatabaseOptions): Database {
       await Promise.all([readers.end(), writers.end(), watched?.close()]);
     },
     writesPending: () => groupCommit.depth(),
+    silentServers: () => watched?.watch.downCount() ?? 0,
     replicaFigures: () => replica?.figures(),
   };
 }

@@ -64,9 +64,9 @@ export class Transactions {
   /** Whoever begins one has to await `opened` after its own statements, and then to commit or undo it. */
   async begin(pool: ConnectionPool, scope: Scope, prepare?: TransactionOptions['prepare']): Promise<Transaction> {
     const visit = this.#watch && (await this.#enter(scope));
-    const client = await connectTo(pool);
-    visit?.onSilence(() => breakConnection(client));
+    const client = await (visit ? connectFor(pool, visit) : connectTo(pool));
     await prepare?.(client).catch((error: unknown) => {
+      visit?.leave(error);
       client.release(true);
       throw error;
     });
@@ -77,8 +77,7 @@ export class Transactions {
   /** Statements sent before the first wait travel with the COMMIT, in a single round trip. */
   async runAtOnce<T>(pool: ConnectionPool, scope: Scope, work: (run: Tx['run']) => Promise<T>): Promise<T> {
     const visit = this.#watch && (await this.#enter(scope));
-    const client = await connectTo(pool);
-    visit?.onSilence(() => breakConnection(client));
+    const client = await (visit ? connectFor(pool, visit) : connectTo(pool));
     const opened = openScope(client, scope, this.#bounds, this.#dialect);
     let isAsking = true;
     const ask: Tx['run'] = (statement, values) => {
@@ -100,8 +99,7 @@ export class Transactions {
     values: readonly Value[],
   ): Promise<Row[]> {
     const visit = this.#watch && (await this.#enter(scope));
-    const client = await connectTo(pool);
-    visit?.onSilence(() => breakConnection(client));
+    const client = await (visit ? connectFor(pool, visit) : connectTo(pool));
     const opened = openScope(client, scope, this.#bounds, this.#dialect);
     const ended = endAtOnce(pool, client, opened, runStatement(client, statement, values, this.#dialect));
     return visit ? leaving(visit, ended) : ended;
@@ -198,11 +196,23 @@ export class Transaction {
   /** Resolves with the reason of the failure, when nothing is left of it. */
   async undo(error: unknown): Promise<unknown> {
     const failure = await failureOf(error, this.opened);
-    this.#visit?.leave(reasonOf(failure));
     const isLost = isHostLost(reasonOf(failure));
     if (isLost) this.#pool.doubt(this.#client);
     await rollBack(this.#client, isLost || isNameLost(reasonOf(failure)));
+    this.#visit?.leave(reasonOf(failure));
     return failure;
+  }
+}
+
+/** A connection for a visit: it is broken once the server is known not to answer. */
+async function connectFor(pool: ConnectionPool, visit: ServerVisit): Promise<pg.PoolClient> {
+  try {
+    const client = await connectTo(pool);
+    visit.onSilence(() => breakConnection(client));
+    return client;
+  } catch (error) {
+    visit.leave();
+    throw error;
   }
 }
 

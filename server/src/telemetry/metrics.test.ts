@@ -129,6 +129,7 @@ describe('metrics of a running server', () => {
     assert.ok((samples.get('strongroom_process_resident_memory_bytes') ?? 0) > 1_000_000);
     assert.ok((samples.get('strongroom_process_cpu_seconds_total') ?? 0) > 0);
     assert.equal(samples.get('strongroom_writes_pending'), 0);
+    assert.equal(samples.get('strongroom_silent_servers'), 0);
     assert.equal(samples.get('strongroom_purged_rows_total'), 0);
     for (const job of ['purge', 'token-expiry', 'cvc-removal', 'application-expiry']) {
       assert.equal(samples.get(`strongroom_job_done_total{job="${job}"}`), 0);
