@@ -41,6 +41,7 @@ export class Overtaken extends Error {
 
 /** Two changes got in each other's way: nothing was done, the same work may run again at once. */
 export function isConflict(error: unknown): boolean {
+  if (isOutcomeUnknown(error)) return false;
   return error instanceof Overtaken || CONFLICT_STATES.has(sqlStateOf(error) ?? '');
 }
 
@@ -111,11 +112,11 @@ export class StillReferred extends Error {
 
 /** Another row refers to the one that was to be deleted. */
 export function isStillReferred(error: unknown): boolean {
-  return error instanceof StillReferred || sqlStateOf(error) === '23503';
+  return error instanceof StillReferred || (sqlStateOf(error) === '23503' && !isOutcomeUnknown(error));
 }
 
 export function isUniqueViolation(error: unknown): boolean {
-  return sqlStateOf(error) === '23505';
+  return sqlStateOf(error) === '23505' && !isOutcomeUnknown(error);
 }
 
 /**

@@ -19,6 +19,7 @@ import {
 import { reasonOf } from './group-commit.js';
 import type { ConnectionPool } from './pool.js';
 import type { Tx } from './scope.js';
+import { distributedScope } from './scope.js';
 import type { Statement, Value } from './statement.js';
 
 export interface TransactionOptions {
@@ -106,7 +107,10 @@ export class Transactions {
   }
 
   /** What looks across tenants may be answered by every server. */
-  async #enter({ tenants: [tenantId] }: Scope): Promise<ServerVisit | undefined> {
+  async #enter({ tenants, doomed = [] }: Scope): Promise<ServerVisit | undefined> {
+    // Before there is a connection that would have to be given back.
+    distributedScope(tenants, doomed);
+    const [tenantId] = tenants;
     return tenantId === undefined ? undefined : this.#watch?.enter(tenantId);
   }
 }

@@ -15,7 +15,7 @@ CREATE FUNCTION stand_in.truncate_local_data_after_distributing_table(table_name
   LANGUAGE sql AS '';
 
 CREATE FUNCTION stand_in.citus_add_local_table_to_metadata(table_name regclass) RETURNS void
-  LANGUAGE sql AS '';
+  LANGUAGE sql AS $$ INSERT INTO stand_in.pg_dist_partition VALUES (table_name, 'n') $$;
 
 CREATE FUNCTION stand_in.create_distributed_function(
   called regprocedure, distribution_arg_name text DEFAULT NULL, colocate_with text DEFAULT 'default',
@@ -84,7 +84,7 @@ export interface Distributed {
 export async function distributed(owner: pg.Client): Promise<Distributed[]> {
   const { rows } = await owner.query<Distributed>(
     `SELECT c.relname AS name, d.partmethod, d.partkey, d.colocationid
-     FROM stand_in.pg_dist_partition d JOIN pg_class c ON c.oid = d.logicalrelid ORDER BY d.place`,
+     FROM stand_in.pg_dist_partition d JOIN pg_class c ON c.oid = d.logicalrelid WHERE d.partmethod = 'h' ORDER BY d.place`,
   );
   return rows;
 }

@@ -8,7 +8,7 @@ import type { TestDatabase } from '../../testing/test-database.js';
 import { createTestDatabase } from '../../testing/test-database.js';
 import type { Database } from '../database.js';
 import { createDatabase } from '../database.js';
-import { isUniqueViolation } from '../faults.js';
+import { isConflict, isUniqueViolation, outcomeUnknown } from '../faults.js';
 import { distributedScope } from '../scope.js';
 import { distributedStatement, plainStatement, statement } from '../statement.js';
 
@@ -77,7 +77,13 @@ describe('how statements are put to a database', () => {
     await assert.rejects(collide(plain), isUniqueViolation);
     await assert.rejects(
       collide(distributed),
-      (error) => error instanceof AppError && /may or may not have been made/.test(error.message),
+      (error) =>
+        error instanceof AppError &&
+        /may or may not have been made/.test(error.message) &&
+        // Or somebody would take it for a refusal, and run it again.
+        !isUniqueViolation(error),
     );
+    const deadlock = Object.assign(new Error('deadlock detected'), { code: '40P01', severity: 'ERROR' });
+    assert.deepEqual([isConflict(deadlock), isConflict(outcomeUnknown(deadlock))], [true, false]);
   });
 });

@@ -7,6 +7,7 @@ import { TABLES_WITHOUT_TENANT } from '../../testing/isolation-pair.js';
 import type { TestDatabase } from '../../testing/test-database.js';
 import { createTestDatabase } from '../../testing/test-database.js';
 import { distribute, refuseWithoutCitus } from './distribute.js';
+import { isWhollyDistributed } from './examine.js';
 import { COORDINATOR_TABLES, planDistribution } from './plan.js';
 
 function refusal(code: number, words: RegExp): (error: unknown) => boolean {
@@ -78,6 +79,23 @@ describe('distributing by tenant (stand-in functions)', () => {
     const before = await distributed(db.owner);
     assert.deepEqual(await distribute(db.ownerTarget), []);
     assert.deepEqual(await distributed(db.owner), before);
+  });
+
+  it('a run that was interrupted behind the last table is not taken for a whole one', async () => {
+    await installCitusStandIn(db.owner);
+    await db.owner.query(`CREATE OR REPLACE FUNCTION stand_in.citus_add_local_table_to_metadata(
+      table_name regclass) RETURNS void LANGUAGE plpgsql
+      AS $$ BEGIN RAISE EXCEPTION 'interrupted'; END $$`);
+    await assert.rejects(distribute(db.ownerTarget), /interrupted/);
+    await assert.rejects(isWhollyDistributed(db.owner), refusal(EXIT.configuration, /credential_directory.*again/));
+    await db.owner.query(`CREATE OR REPLACE FUNCTION stand_in.citus_add_local_table_to_metadata(
+      table_name regclass) RETURNS void LANGUAGE sql
+      AS $$ INSERT INTO stand_in.pg_dist_partition VALUES (table_name, 'n') $$`);
+    assert.deepEqual(await distribute(db.ownerTarget), []);
+    assert.equal(await isWhollyDistributed(db.owner), true);
+    // Somebody else's table is in nobody's way once it is done.
+    await db.owner.query('CREATE TABLE notes_of_operator (id integer)');
+    assert.equal(await isWhollyDistributed(db.owner), true);
   });
 
   it('a table that names no tenant and has no place is refused before anything is done', async () => {

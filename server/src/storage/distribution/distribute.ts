@@ -3,7 +3,7 @@ import { EXIT, ExitError } from '../../kernel/exit.js';
 import { connectAsOwner } from '../connect-as-owner.js';
 import type { ConnectionTarget } from '../connection.js';
 import { MIGRATION_BOUNDS, MIGRATION_LOCK_NAME, takeSchema } from '../schema-lock.js';
-import { findDistribution, readTables } from './examine.js';
+import { DIRECTORY, findDistribution, readTables } from './examine.js';
 import type { DistributionStep } from './plan.js';
 import { COORDINATOR_TABLES, planDistribution } from './plan.js';
 import { rewritePolicies } from './policies.js';
@@ -51,8 +51,10 @@ async function distributeRest(client: pg.ClientBase): Promise<string[]> {
   for (const step of steps) await take(client, step);
   await clearLocalRows(client);
   await delegateFunctions(client);
-  await fillDirectory(client);
-  await client.query(TAKE_DIRECTORY);
+  if (!(await isDirectoryKnown(client))) {
+    await fillDirectory(client);
+    await client.query(TAKE_DIRECTORY);
+  }
   return steps.map(({ table }) => table);
 }
 
@@ -113,20 +115,23 @@ async function delegateFunctions(client: pg.ClientBase): Promise<void> {
   await client.query(DELEGATE, [FUNCTIONS_OF_A_TENANT]);
 }
 
-/** Entries of the directory for what was there before. The policy for backups lets the owner see it. */
-const FILL_DIRECTORY = ['api_keys hash', 'sessions hash', 'proxies key_hash', 'invitations secret_hash'].map(
-  (place) => {
-    const [table, column] = place.split(' ');
-    return `INSERT INTO credential_directory (tenant_id, hash) SELECT tenant_id, ${column} FROM ${table} ON CONFLICT DO NOTHING`;
-  },
-);
+const WITH_HASHES = { api_keys: 'hash', sessions: 'hash', proxies: 'key_hash', invitations: 'secret_hash' };
 
+/**
+ * Entries of the directory for what was there before. The policy for backups lets the owner see it: the one there is now, who may
+ * not be the one that made the tables.
+ */
 async function fillDirectory(client: pg.ClientBase): Promise<void> {
+  for (const table of Object.keys(WITH_HASHES)) await client.query(`ALTER POLICY backup ON ${table} TO CURRENT_USER`);
   await client.query(`BEGIN; SET LOCAL citus.propagate_set_commands TO 'local'; SET LOCAL strongroom.backup TO 'on'`);
-  await client.query('ALTER TABLE credential_directory NO FORCE ROW LEVEL SECURITY');
-  for (const fill of FILL_DIRECTORY) await client.query(fill);
+  await client.query(`ALTER TABLE ${DIRECTORY} NO FORCE ROW LEVEL SECURITY`);
+  for (const [table, column] of Object.entries(WITH_HASHES)) {
+    await client.query(
+      `INSERT INTO ${DIRECTORY} (tenant_id, hash) SELECT tenant_id, ${column} FROM ${table} ON CONFLICT DO NOTHING`,
+    );
+  }
   // Apart: Citus takes no change of a table that it knows together with another command.
-  await client.query('ALTER TABLE credential_directory FORCE ROW LEVEL SECURITY');
+  await client.query(`ALTER TABLE ${DIRECTORY} FORCE ROW LEVEL SECURITY`);
   await client.query('COMMIT');
 }
 
@@ -135,9 +140,14 @@ async function fillDirectory(client: pg.ClientBase): Promise<void> {
  * the hash is then committed in two phases. Otherwise the server with the row would commit alone first, and a
  * coordinator that dies then would leave a key that nobody can sign in with.
  */
-const TAKE_DIRECTORY = `
-  SELECT citus_add_local_table_to_metadata('public.credential_directory')
-  WHERE NOT EXISTS (SELECT FROM pg_dist_partition WHERE logicalrelid = 'public.credential_directory'::regclass)`;
+const TAKE_DIRECTORY = `SELECT citus_add_local_table_to_metadata('public.${DIRECTORY}')`;
+
+async function isDirectoryKnown(client: pg.ClientBase): Promise<boolean> {
+  const { rows } = await client.query('SELECT FROM pg_dist_partition WHERE logicalrelid = $1::regclass', [
+    `public.${DIRECTORY}`,
+  ]);
+  return rows.length > 0;
+}
 
 /** Lets the coordinator work in the name of the working roles. Roles belong to the whole server. */
 export async function openWorkingRoles(owner: ConnectionTarget): Promise<void> {

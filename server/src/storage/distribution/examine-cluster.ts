@@ -19,12 +19,11 @@ export async function examineCluster(target: ConnectionTarget): Promise<ClusterF
       'SELECT count(DISTINCT (nodename, nodeport))::int AS count FROM pg_dist_node WHERE shouldhaveshards',
     );
     const { rows } = await client.query<{ fault: string }>(FIND_FAULTS, [WORKING_ROLES, SETTINGS, FUNCTIONS]);
-    const asRole = { ...endpoints.configFor(host, DEFAULT_TIME_BOUNDS), user: WORKING_ROLES[0] ?? '' };
-    const faults = [
-      ...rows.map(({ fault }) => fault),
-      ...(await unreachableFault(client)),
-      ...(await openDoorFault(asRole)),
-    ];
+    const faults = rows.map(({ fault }) => fault);
+    for (const role of WORKING_ROLES) {
+      faults.push(...(await unreachableFault(client, role)));
+      faults.push(...(await openDoorFault({ ...endpoints.configFor(host, DEFAULT_TIME_BOUNDS), user: role })));
+    }
     return { servers: servers.rows[0]?.count ?? 0, faults };
   } finally {
     await client.end().catch(() => {});
@@ -55,19 +54,19 @@ const FIND_FAULTS = `
   SELECT 'Changes on several servers need max_prepared_transactions, which is 0. Set it to 200 on every server and restart them.'
   WHERE current_setting('max_prepared_transactions')::int = 0`;
 
-/** Asks every server for something. */
-async function unreachableFault(client: pg.ClientBase): Promise<string[]> {
+/** Asks every server for something, in the name of a role. */
+async function unreachableFault(client: pg.ClientBase, role: string): Promise<string[]> {
   try {
     await client.query('BEGIN READ ONLY; SET LOCAL statement_timeout TO 5000');
-    await client.query(`SELECT set_config('role', 'strongroom_system', true)`);
-    await client.query('SELECT count(*) FROM tenants WHERE deleted_at IS NOT NULL');
+    await client.query(`SELECT set_config('role', $1, true)`, [role]);
+    await client.query('SELECT count(id) FROM tenants WHERE deleted_at IS NOT NULL');
     await client.query('COMMIT');
     return [];
   } catch (error) {
     await client.query('ROLLBACK').catch(() => {});
     const reason = (error instanceof Error ? error.message : String(error)).replaceAll(/\s+/g, ' ');
     return [
-      `Not every server of the cluster answers (${reason}). Tenants on the others are served. Check that it runs, and that ` +
+      `Not every server of the cluster answers ${role} (${reason}). Tenants on the others are served. Check that it runs, and that ` +
         'its pg_hba.conf lets the coordinator in as the working roles.',
     ];
   }

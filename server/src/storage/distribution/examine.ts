@@ -1,16 +1,18 @@
 import type pg from 'pg';
 import { EXIT, ExitError } from '../../kernel/exit.js';
-import type { DistributionStep, SchemaTable } from './plan.js';
-import { planDistribution } from './plan.js';
+import type { SchemaTable } from './plan.js';
+import { isOurs, planDistribution } from './plan.js';
 
 /** Citus keeps a row here for every table that it has spread, or has put in its charge; anybody may read it. */
 const CATALOGUE = 'pg_dist_partition';
 const NAMED_MAX = 3;
+/** It stays on the coordinator, and Citus knows of it once everything else is done. */
+export const DIRECTORY = 'credential_directory';
 
 /** Whether Citus has spread a table of ours over servers, and what it has not spread yet. */
 export interface Distribution {
   readonly isDistributed: boolean;
-  readonly missing: readonly DistributionStep[];
+  readonly missing: readonly string[];
 }
 
 const NONE: Distribution = { isDistributed: false, missing: [] };
@@ -18,16 +20,20 @@ const NONE: Distribution = { isDistributed: false, missing: [] };
 export async function findDistribution(client: pg.ClientBase): Promise<Distribution> {
   const found = await client.query<{ is_there: boolean }>(`SELECT to_regclass('${CATALOGUE}') IS NOT NULL AS is_there`);
   if (!found.rows[0]?.is_there) return NONE;
-  const tables = await readTables(client);
+  // Tables that somebody else has put beside ours are left alone.
+  const tables = (await readTables(client)).filter((table) => table.is_distributed || isOurs(table));
   if (!tables.some(({ is_distributed }) => is_distributed)) return NONE;
-  return { isDistributed: true, missing: planDistribution(tables) };
+  // What a run does last, so that one that was interrupted is not taken for a whole one.
+  const unknown = tables.filter(({ name, is_distributed }) => name === DIRECTORY && !is_distributed);
+  const missing = [...planDistribution(tables).map(({ table }) => table), ...unknown.map(({ name }) => name)];
+  return { isDistributed: true, missing };
 }
 
 /** As `findDistribution`; a database that is half distributed is refused, because half of its rows would not be seen. */
 export async function isWhollyDistributed(client: pg.ClientBase): Promise<boolean> {
   const { isDistributed, missing } = await findDistribution(client);
   if (!isDistributed || missing.length === 0) return isDistributed;
-  const names = missing.slice(0, NAMED_MAX).map(({ table }) => table);
+  const names = missing.slice(0, NAMED_MAX);
   const rest = missing.length > NAMED_MAX ? ` and ${missing.length - NAMED_MAX} more` : '';
   throw new ExitError(
     EXIT.configuration,

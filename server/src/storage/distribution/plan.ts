@@ -1,3 +1,5 @@
+import { EXIT, ExitError } from '../../kernel/exit.js';
+
 /** A table of ours as it stands in the database. */
 export interface SchemaTable {
   readonly name: string;
@@ -40,12 +42,21 @@ export const COORDINATOR_TABLES: Readonly<Record<string, string>> = {
 /** The table of tenants is distributed by its own id; every other table is placed beside it. */
 const ROOT = { table: 'tenants', column: 'id' };
 
+/** Whether it is a table whose place is known. */
+export function isOurs({ name, has_tenant }: SchemaTable): boolean {
+  return has_tenant || name === ROOT.table || name in COORDINATOR_TABLES;
+}
+
 /** What is left to do, in an order in which whatever is referenced comes first. */
 export function planDistribution(tables: readonly SchemaTable[]): DistributionStep[] {
-  const unknown = tables.filter(
-    ({ name, has_tenant }) => !has_tenant && name !== ROOT.table && !(name in COORDINATOR_TABLES),
-  );
-  if (unknown.length > 0) throw new Error(`no place is known for ${unknown.map(({ name }) => name).join(', ')}`);
+  const unknown = tables.filter((table) => !isOurs(table));
+  if (unknown.length > 0) {
+    const names = unknown.map(({ name }) => name).join(', ');
+    throw new ExitError(
+      EXIT.configuration,
+      `In the schema public no place is known for ${names}: it has no tenant_id. Move what is not ours to another schema.`,
+    );
+  }
   return inReferenceOrder(tables)
     .filter(({ is_distributed }) => !is_distributed)
     .map(({ name }) => stepOf(name))

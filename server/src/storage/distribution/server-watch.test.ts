@@ -79,6 +79,29 @@ describe('the watch over the servers of a cluster', () => {
     for (const visit of visits) visit.leave();
   });
 
+  it('what the coordinator refuses says nothing about a server, and work that comes late to its connection is given up', async () => {
+    const full = Object.assign(new Error('too many connections'), { code: '53300', severity: 'FATAL' });
+    const asked = new ServerWatch({
+      clock: systemClock,
+      findServer: async (tenantId) => tenantId[0],
+      probe: () => Promise.reject(storageUnavailable(new DriverFault(full))),
+    });
+    (await asked.enter('a1')).leave(fault());
+    await new Promise((resolve) => setImmediate(resolve));
+    assert.equal(asked.downCount(), 0);
+    asked.close();
+    dead.add('a');
+    const late = await watch.enter('a1');
+    await eventually('it is noticed', () => watch.downCount() === 1);
+    await new Promise((resolve) => setImmediate(resolve));
+    let isGivenUp = false;
+    late.onSilence(() => {
+      isGivenUp = true;
+    });
+    assert.equal(isGivenUp, true);
+    late.leave();
+  });
+
   it('where a tenant is cannot be found out, it is served as before', async () => {
     const blind = new ServerWatch({
       clock: systemClock,

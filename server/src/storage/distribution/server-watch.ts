@@ -1,7 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Clock } from '../../kernel/clock.js';
 import { AppError, storageUnavailable } from '../../kernel/errors.js';
-import { DriverFault } from '../faults.js';
+import { DriverFault, sqlStateOf } from '../faults.js';
 
 export interface ServerWatchOptions {
   readonly clock: Pick<Clock, 'monotonicMs'>;
@@ -39,7 +39,7 @@ export class ServerWatch {
   readonly #places = new Map<string, { readonly server: string; readonly knownAtMs: number }>();
   readonly #down = new Map<string, NodeJS.Timeout>();
   readonly #suspected = new Set<string>();
-  readonly #visits = new Set<{ readonly tenantId: string; giveUp: () => void }>();
+  readonly #visits = new Set<{ readonly tenantId: string; isGivenUp: boolean; giveUp: () => void }>();
   #isClosed = false;
 
   constructor(options: ServerWatchOptions) {
@@ -53,11 +53,12 @@ export class ServerWatch {
       if (server !== undefined && this.#down.has(server)) throw silent();
     }
     const timer = setTimeout(() => void this.#suspect(tenantId), SUSPECT_MS).unref();
-    const visit = { tenantId, giveUp: (): void => {} };
+    const visit = { tenantId, isGivenUp: false, giveUp: (): void => {} };
     this.#visits.add(visit);
     return {
       onSilence: (giveUp) => {
         visit.giveUp = giveUp;
+        if (visit.isGivenUp) giveUp();
       },
       leave: (failure) => {
         clearTimeout(timer);
@@ -101,8 +102,8 @@ export class ServerWatch {
     try {
       await inTime(this.#options.probe(tenantId));
       this.#down.delete(server);
-    } catch {
-      if (this.#isClosed) return;
+    } catch (error) {
+      if (this.#isClosed || !isOfServer(error)) return void this.#down.delete(server);
       const next = Math.min(restMs * 2, REST_MAX_MS);
       this.#down.set(server, setTimeout(() => void this.#look(server, tenantId, next), restMs).unref());
       await this.#giveUpOn(server);
@@ -111,15 +112,25 @@ export class ServerWatch {
 
   async #giveUpOn(server: string): Promise<void> {
     for (const visit of [...this.#visits]) {
-      if ((await this.#serverOf(visit.tenantId)) === server && this.#visits.has(visit)) visit.giveUp();
+      if ((await this.#serverOf(visit.tenantId)) !== server || !this.#visits.has(visit)) continue;
+      visit.isGivenUp = true;
+      visit.giveUp();
     }
   }
+}
+
+/** The server did not answer, or the coordinator cannot reach it; what the coordinator itself refuses says nothing about it. */
+function isOfServer(error: unknown): boolean {
+  const state = sqlStateOf(error);
+  return state === undefined ? !(error instanceof AppError) : state === '57014' || state.startsWith('08');
 }
 
 /** A server that is asked through a silent way may leave the question open for longer than its own bound. */
 async function inTime<T>(answer: Promise<T>): Promise<T> {
   const timer = new AbortController();
-  const late = wait(ANSWER_MAX_MS, undefined, { signal: timer.signal, ref: false }).then(() => {
+  const late = wait(ANSWER_MAX_MS, undefined, { signal: timer.signal, ref: false }).then(async () => {
+    // An answer that lies there already, because this process was busy, counts.
+    await new Promise((resolve) => setImmediate(resolve));
     throw new Error('no answer in time');
   });
   // Nobody waits for the second of the two.
