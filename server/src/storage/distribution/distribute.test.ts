@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { afterEach, beforeEach, describe, it } from 'node:test';
 import { EXIT, ExitError } from '../../kernel/exit.js';
 import { distributed, installCitusStandIn } from '../../testing/citus-stand-in.js';
-import { createEmptyDatabase, describeSchema } from '../../testing/empty-database.js';
+import { connectAs, createEmptyDatabase, describeSchema } from '../../testing/empty-database.js';
 import { TABLES_WITHOUT_TENANT } from '../../testing/isolation-pair.js';
 import type { TestDatabase } from '../../testing/test-database.js';
 import { createTestDatabase } from '../../testing/test-database.js';
@@ -87,15 +87,17 @@ describe('distributing by tenant (stand-in functions)', () => {
       table_name regclass) RETURNS void LANGUAGE plpgsql
       AS $$ BEGIN RAISE EXCEPTION 'interrupted'; END $$`);
     await assert.rejects(distribute(db.ownerTarget), /interrupted/);
-    await assert.rejects(isWhollyDistributed(db.owner), refusal(EXIT.configuration, /credential_directory.*again/));
+    const fresh = await connectAs(db.ownerTarget);
+    await assert.rejects(isWhollyDistributed(fresh), refusal(EXIT.configuration, /credential_directory.*again/));
     await db.owner.query(`CREATE OR REPLACE FUNCTION stand_in.citus_add_local_table_to_metadata(
       table_name regclass) RETURNS void LANGUAGE sql
       AS $$ INSERT INTO stand_in.pg_dist_partition VALUES (table_name, 'n') $$`);
     assert.deepEqual(await distribute(db.ownerTarget), []);
-    assert.equal(await isWhollyDistributed(db.owner), true);
+    assert.equal(await isWhollyDistributed(fresh), true);
     // Somebody else's table is in nobody's way once it is done.
     await db.owner.query('CREATE TABLE notes_of_operator (id integer)');
-    assert.equal(await isWhollyDistributed(db.owner), true);
+    assert.equal(await isWhollyDistributed(fresh), true);
+    await fresh.end();
   });
 
   it('a table that names no tenant and has no place is refused before anything is done', async () => {
