@@ -4,8 +4,11 @@ import { statement } from '../storage/statement.js';
 
 export type PurgeStatement = Statement<{ removed: number }>;
 
-/** Takes away some rows of a deleted tenant. */
-export function purgeStatement(table: string): PurgeStatement {
+/**
+ * Takes away some rows of a deleted tenant. `key` tells the rows of a tenant apart where Citus keeps the table on the coordinator:
+ * it does not plan a deletion there by places.
+ */
+export function purgeStatement(table: string, key?: string): PurgeStatement {
   // Rows of a partitioned table are identified by `tableoid` and `ctid`. The subquery selects only these: a join would
   // be planned by the server's estimates, and could read all of the tenant's rows for every batch.
   return statement<{ removed: number }>(
@@ -16,10 +19,14 @@ export function purgeStatement(table: string): PurgeStatement {
                         AND t.ctid = ANY (ARRAY(SELECT place FROM doomed WHERE part = (SELECT part FROM doomed LIMIT 1)))
                       RETURNING 1)
      SELECT count(*)::int AS removed FROM removed`,
+    key &&
+      `DELETE FROM ${table} WHERE tenant_id = $1
+         AND ${key} IN (SELECT ${key} FROM ${table} WHERE tenant_id = $1 LIMIT $2) RETURNING 1 AS removed`,
   );
 }
 
 /** At most `limit` rows of the tenant; returns how many went. */
 export async function purgeBatch(tx: PurgeTx, purge: PurgeStatement, limit: number): Promise<number> {
-  return (await tx.run(purge, [tx.tenantId, limit]))[0]?.removed ?? 0;
+  const rows = await tx.run(purge, [tx.tenantId, limit]);
+  return rows.reduce((sum, { removed }) => sum + removed, 0);
 }

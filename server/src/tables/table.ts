@@ -15,6 +15,8 @@ interface TableOfTenants {
   readonly refersTo?: readonly string[];
   readonly sealed?: SealedRows;
   readonly macs?: MacRows;
+  /** Of a table that a distributed database keeps on its coordinator: the column that tells the rows of a tenant apart. */
+  readonly key?: string;
 }
 
 /**
@@ -26,7 +28,7 @@ export interface TableRecord extends TableOfTenants {
 }
 
 export function defineTable(table: TableOfTenants): TableRecord {
-  return { ...table, purge: purgeStatement(table.name) };
+  return { ...table, purge: purgeStatement(table.name, table.key) };
 }
 
 /** Those whose rows go with their tenant, each before the tables it refers to. */
