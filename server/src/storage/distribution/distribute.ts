@@ -101,7 +101,7 @@ async function clearLocalRows(client: pg.ClientBase): Promise<void> {
 }
 
 /** Functions that work on one tenant's rows: a call of one travels to the server that has them. */
-const FUNCTIONS_OF_A_TENANT = ['claim_one_fingerprint', 'add_active_tokens', 'let_in_combinations'];
+export const FUNCTIONS_OF_A_TENANT = ['claim_one_fingerprint', 'add_active_tokens', 'let_in_combinations'];
 const DELEGATE = `
   SELECT create_distributed_function(p.oid::regprocedure, 'for_tenant', colocate_with => 'public.tenants', force_delegation => true)
   FROM pg_proc p WHERE p.pronamespace = 'public'::regnamespace AND p.proname = ANY ($1)`;

@@ -2,6 +2,7 @@ import pg from 'pg';
 import type { ConnectionTarget } from '../connection.js';
 import { DEFAULT_TIME_BOUNDS, endpointsOf } from '../connection.js';
 import { connectToFitting } from '../host-choice.js';
+import { FUNCTIONS_OF_A_TENANT } from './distribute.js';
 import { WORKING_ROLE_SETTINGS, WORKING_ROLES } from './working-roles.js';
 
 /** What an operator wants to know about a cluster. Each fault says what to do about it. */
@@ -18,7 +19,11 @@ export async function examineCluster(target: ConnectionTarget): Promise<ClusterF
     const servers = await client.query<{ count: number }>(
       'SELECT count(DISTINCT (nodename, nodeport))::int AS count FROM pg_dist_node WHERE shouldhaveshards',
     );
-    const { rows } = await client.query<{ fault: string }>(FIND_FAULTS, [WORKING_ROLES, SETTINGS, FUNCTIONS]);
+    const { rows } = await client.query<{ fault: string }>(FIND_FAULTS, [
+      WORKING_ROLES,
+      SETTINGS,
+      FUNCTIONS_OF_A_TENANT,
+    ]);
     const faults = rows.map(({ fault }) => fault);
     for (const role of WORKING_ROLES) {
       faults.push(...(await unreachableFault(client, role)));
@@ -32,7 +37,6 @@ export async function examineCluster(target: ConnectionTarget): Promise<ClusterF
 
 const AGAIN = 'Run strongroom migrate --distribute citus again.';
 const SETTINGS = Object.entries(WORKING_ROLE_SETTINGS).map(([name, value]) => `${name}=${value}`);
-const FUNCTIONS = ['claim_one_fingerprint', 'add_active_tokens', 'let_in_combinations'];
 
 /** All of it from catalogues that every login may read. */
 const FIND_FAULTS = `
