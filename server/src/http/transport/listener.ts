@@ -23,6 +23,11 @@ const REQUEST_TIMEOUT_MS = 30_000;
 const CONNECTIONS_CHECK_MS = 1_000;
 const LOOK_MS = 2_000;
 const CLOSE_GRACE_MS = 10_000;
+/**
+ * Connections that may wait to be accepted; the kernel bounds it by its own setting. Past it the kernel drops the last word of a
+ * handshake, and a client that believes to be connected is neither answered nor told. The platform's 511 are one burst.
+ */
+const ACCEPT_QUEUE = 4_096;
 
 export interface ListenerOptions {
   readonly receive: RequestListener;
@@ -60,7 +65,7 @@ export function createListener(options: ListenerOptions): HttpListener {
     listen: (host, port) =>
       new Promise((resolve, reject) => {
         server.once('error', reject);
-        server.listen(port, host, () => {
+        server.listen({ port, host, backlog: ACCEPT_QUEUE }, () => {
           server.removeListener('error', reject);
           resolve((server.address() as AddressInfo).port); // A TCP listener has one.
         });
