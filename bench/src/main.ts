@@ -13,6 +13,7 @@ import { createWorkshop } from './workshop.js';
 const HELP = `--only PART     one part alone, or several with commas between: ${Object.keys(PARTS).join(', ')}
 --rounds N      from 1 to 99
 --against PATH  another checkout, built, that the part "builds" compares this one with
+--path NAME     of that comparison one path alone, printed and not written
 --compare FILE  raw results of an earlier run, printed beside those of this one
 --quick         rough figures, printed and not written
 --write         write them all the same
@@ -25,6 +26,7 @@ const values = readOptions(
     only: { type: 'string' },
     rounds: { type: 'string' },
     against: { type: 'string' },
+    path: { type: 'string' },
     compare: { type: 'string' },
   },
   HELP,
@@ -36,9 +38,9 @@ const DOCS = fileURLToPath(new URL('../../docs', import.meta.url));
 /** What the page was made of. It stays on the machine that measured it. */
 const RAW_FILE = fileURLToPath(new URL('../results/latest.json', import.meta.url));
 const isQuick = values.quick ?? false;
-const isWritten = !isQuick || (values.write ?? false);
+const isWritten = (!isQuick && values.path === undefined) || (values.write ?? false);
 const names = chosen(values.only, values.against);
-const plan = planOf(isQuick, roundsOf(values.rounds, names), values.against);
+const plan = planOf(isQuick, roundsOf(values.rounds, names), values.against, values.path);
 // Read before anything is measured: this run may write the very file.
 const earlier = values.compare === undefined ? {} : await earlierResults(values.compare);
 const machine = describeMachine();

@@ -1,7 +1,7 @@
 import type { Scenario } from './scenario.js';
 import { apiKill } from './scenarios/api-kill.js';
 import { backendKill } from './scenarios/backend-kill.js';
-import { citusCommitKill } from './scenarios/citus-commit.js';
+import { citusCommitHang, citusCommitKill } from './scenarios/citus-commit.js';
 import { citusFailover } from './scenarios/citus-failover.js';
 import { citusCoordinatorKill, citusStartWithoutWorker, citusWorkerKill } from './scenarios/citus-kill.js';
 import { citusShardMove } from './scenarios/citus-move.js';
@@ -70,6 +70,7 @@ export const SCENARIOS: readonly Scenario[] = [
   citusWorkerKill,
   citusCoordinatorKill,
   citusCommitKill,
+  citusCommitHang,
   citusStartWithoutWorker,
   citusNetworkCut,
   citusNetworkHole,

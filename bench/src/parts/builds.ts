@@ -41,7 +41,8 @@ interface Path {
   readonly name: string;
   /** Requests of a round: about three seconds of work on a small machine. */
   readonly count: number;
-  readonly requests: (build: Build) => readonly string[];
+  /** What is sent, again and again where it is fewer than so many. */
+  readonly requests: (build: Build, port: number, count: number) => readonly string[] | Promise<string[]>;
 }
 
 const PATHS: readonly Path[] = [
@@ -56,10 +57,24 @@ const PATHS: readonly Path[] = [
     count: 3_000,
     requests: ({ tenant }) => [wire('POST', '/tokenize', tenant.key, FEW_CARDS)],
   },
+  {
+    name: 'update',
+    count: 4_000,
+    requests: ({ tenant, ids }) => ids.map((id) => wire('PATCH', `/tokens/${id}`, tenant.key, CHANGE)),
+  },
+  {
+    name: 'delete',
+    count: 4_000,
+    requests: async ({ tenant: { key } }, port, count) =>
+      (await seedTokens(port, key, count)).map((id) => wire('DELETE', `/tokens/${id}`, key)),
+  },
   { name: 'list 20', count: 2_000, requests: ({ tenant }) => [wire('GET', '/tokens?size=20', tenant.key)] },
+  { name: 'search 20', count: 500, requests: ({ tenant }) => [wire('POST', '/tokens/search', tenant.key, SEARCH)] },
 ];
 const ONE_CARD = JSON.stringify(card());
 const FEW_CARDS = cards(TOKENIZED);
+const CHANGE = JSON.stringify({ metadata: { changed: 'yes' } });
+const SEARCH = JSON.stringify({ query: 'data:4242424242424242', size: 20 });
 
 /** A checkout with a database of its own that lasts over the rounds. */
 interface Build {
@@ -74,7 +89,7 @@ type Round = Pick<Turn, 'apiUs' | 'databaseUs'>;
 type Cost = Pick<Costs, 'apiSeconds' | 'databaseSeconds'>;
 
 interface Found {
-  readonly path: string;
+  readonly path: Path;
   readonly earlier: Round[];
   readonly ours: Round[];
 }
@@ -84,7 +99,9 @@ export async function measureBuilds(bench: Bench): Promise<Findings> {
   const { plan, say } = bench;
   if (plan.against === undefined) throw new Error('there is nothing to compare with: --against names a checkout');
   const builds = { earlier: await prepare(bench, plan.against), ours: await prepare(bench, CHECKOUT) };
-  const found = PATHS.map(({ name }): Found => ({ path: name, earlier: [], ours: [] }));
+  const paths = PATHS.filter(({ name }) => plan.path === undefined || name === plan.path);
+  if (paths.length === 0) throw new Error(`--path names one of ${PATHS.map(({ name }) => name).join(', ')}`);
+  const found = paths.map((path): Found => ({ path, earlier: [], ours: [] }));
   for (let round = 0; round < plan.rounds; round += 1) {
     say(`round ${round + 1} of ${plan.rounds}`);
     await measureRound(bench, builds, found);
@@ -123,18 +140,21 @@ async function measureRound(
 ): Promise<void> {
   const earlier = await startProduct(workshop, builds.earlier);
   const ours = await startProduct(workshop, builds.ours);
-  for (const [place, path] of PATHS.entries()) {
+  for (const { path, ...rounds } of found) {
     const all = Math.ceil(path.count * (plan.isQuick ? QUICK_SHARE : 1));
-    const targets = [
-      { port: earlier.port, requests: path.requests(builds.earlier) },
-      { port: ours.port, requests: path.requests(builds.ours) },
-    ];
-    const send = (count: number): Promise<void> =>
-      runAlternating(workshop, { targets, connections: CONNECTIONS, count, slice: Math.ceil(all / SLICES) });
-    await send(Math.ceil(all * WARM_UP_SHARE));
-    const [before, after] = await lastingCostOf([earlier.watched, ours.watched], () => send(all));
-    if (before) found[place]?.earlier.push(roundOf(before, all));
-    if (after) found[place]?.ours.push(roundOf(after, all));
+    const prepareSending = async (count: number): Promise<() => Promise<void>> => {
+      const targets = [
+        { port: earlier.port, requests: await path.requests(builds.earlier, earlier.port, count) },
+        { port: ours.port, requests: await path.requests(builds.ours, ours.port, count) },
+      ];
+      const slice = Math.ceil(all / SLICES);
+      return () => runAlternating(workshop, { targets, connections: CONNECTIONS, count, slice });
+    };
+    await (await prepareSending(Math.ceil(all * WARM_UP_SHARE)))();
+    const send = await prepareSending(all);
+    const [before, after] = await lastingCostOf([earlier.watched, ours.watched], send);
+    if (before) rounds.earlier.push(roundOf(before, all));
+    if (after) rounds.ours.push(roundOf(after, all));
   }
   await ours.stop();
   await earlier.stop();
@@ -156,7 +176,7 @@ function rowOf(found: Found): string[] {
   const middle = (rounds: readonly Round[], figure: (round: Round) => number): string =>
     median(rounds.map(figure)).toFixed(0);
   return [
-    found.path,
+    found.path.name,
     middle(found.earlier, apiOf),
     middle(found.ours, apiOf),
     spread(ratios(found, apiOf), 3),
@@ -169,7 +189,7 @@ function rowOf(found: Found): string[] {
 }
 
 function goal(found: Found): Goal {
-  return goalOf(`${found.path}: processor time through that of the earlier build`, ratios(found, bothOf), GOAL, 3);
+  return goalOf(`${found.path.name}: processor time through that of the earlier build`, ratios(found, bothOf), GOAL, 3);
 }
 
 /** Which of the two processes a difference lies in. */
@@ -179,7 +199,7 @@ function whereItWent({ path, earlier, ours }: Found): string {
     return `${us < 0 ? '' : '+'}${us.toFixed(1)} µs`;
   };
   const share = median(ours.map((round) => (100 * apiOf(round)) / bothOf(round))).toFixed(0);
-  return `${path}: API ${more(apiOf)}, PostgreSQL ${more(databaseOf)} a request; the API is ${share} % of the whole.`;
+  return `${path.name}: API ${more(apiOf)}, PostgreSQL ${more(databaseOf)} a request; the API is ${share} % of the whole.`;
 }
 
 /** By its commit, because folders say nothing to whoever reads the page. */

@@ -1,6 +1,10 @@
+import type { PostgresServer } from '@strongroom/test-servers/postgres.js';
 import type { Hook } from '@strongroom/test-servers/tcp-proxy.js';
+import { ask } from '../beside-load.js';
+import type { Ending } from '../call.js';
 import type { Scenario } from '../scenario.js';
-import { killServer, spreadOf } from '../worker-gone.js';
+import { asSuperuser } from '../superuser.js';
+import { checkOthersWentOn, chooseWorker, killServer, spreadOf } from '../worker-gone.js';
 
 /**
  * What the coordinator says to a worker to end a change: alone, or in the two phases of one that the coordinator has a
@@ -55,3 +59,53 @@ export const citusCommitKill: Scenario = {
     };
   },
 };
+
+/** A change that hangs makes its worker suspect, a probe that hangs too proves it, and what waits for it is given up. */
+const FOUND_OUT_MS = 7_000;
+/** Then it is refused at once. The rest is for a machine that is busy with other things. */
+const TOLD_MAX_MS = 2_000;
+
+export const citusCommitHang: Scenario = {
+  name: 'citus-commit-hang',
+  about:
+    'a worker of Citus answers and cannot commit, for it waits for a standby that is gone; tenants of the other one go on',
+  needs: ['citus'],
+  shortCount: 1,
+  longCount: 6,
+  cluster: { isSpread: true },
+  // Enough to hold every lane of a node, if those of the worker that hangs were let.
+  load: { workersPerTenant: 12, pauseMs: [50, 150] },
+  async inject(round) {
+    const { nodes } = round.cluster;
+    const gone = await chooseWorker(round);
+    await waitForStandby(gone.server, 'nobody');
+    await round.pause(FOUND_OUT_MS, FOUND_OUT_MS + 500);
+    const fromMs = performance.now();
+    await round.pause(3_000, round.isLong ? 20_000 : 4_000);
+    checkOthersWentOn(round, gone, fromMs, performance.now());
+    for (const { tokenKey, managementKey, index } of gone.itsTenants) {
+      for (const { port } of nodes) {
+        const read = await ask(round, port, 'GET', '/tenants/self', managementKey);
+        if (read.kind !== 'answered' || read.status !== 200) round.violate(`tenant ${index} cannot even be read`);
+        const askedMs = performance.now();
+        const change = await ask(round, port, 'POST', '/tokens', tokenKey, { type: 'token', data: 'x' });
+        const tookMs = Math.round(performance.now() - askedMs);
+        const isTold = change.kind === 'answered' && change.status === 503 && tookMs <= TOLD_MAX_MS;
+        if (!isTold)
+          round.violate(`a change of tenant ${index}, whose worker hangs: ${outcomeOf(change)} after ${tookMs} ms`);
+      }
+    }
+    return () => waitForStandby(gone.server, '');
+  },
+};
+
+async function waitForStandby(server: PostgresServer, name: string): Promise<void> {
+  await asSuperuser(server, async (client) => {
+    await client.query(`ALTER SYSTEM SET synchronous_standby_names = '${name}'`);
+    await client.query('SELECT pg_reload_conf()');
+  });
+}
+
+function outcomeOf(ending: Ending): string {
+  return ending.kind === 'answered' ? String(ending.status) : ending.reason;
+}

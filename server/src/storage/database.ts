@@ -138,7 +138,7 @@ export function createDatabase(options: DatabaseOptions): Database {
   const readers = new ConnectionPool(options.target, bounds, connections.readMax, servers);
   const writers = new ConnectionPool(options.target, bounds, connections.writeMax, servers);
   const watched = isDistributed ? watchServers(options.target, servers, clock, dialect) : undefined;
-  const transactions = new Transactions(bounds, dialect, watched?.watch);
+  const transactions = new Transactions(bounds, dialect, watched);
   const groupCommit = new GroupCommit({
     runBatch: (members, lane) => runBatch(transactions, writers, members, { lane: laneBase + lane, isDistributed }),
     clock,
@@ -163,7 +163,7 @@ export function createDatabase(options: DatabaseOptions): Database {
   const { replica: target } = options;
   const replica = target && new ReplicaReads({ replica: target, primary: readers, dialect, bounds, clock, readOn });
   return {
-    ...readsOf({ transactions, readers, readOn, replica, dialect, watch: watched?.watch }, options),
+    ...readsOf({ transactions, readers, readOn, replica, dialect, watch: watched?.reads }, options),
     ...changesOf(transactions, readers, isDistributed),
     find: sharedReads.find,
     write: groupCommit.submit,
@@ -174,7 +174,7 @@ export function createDatabase(options: DatabaseOptions): Database {
       await Promise.all([readers.end(), writers.end(), watched?.close()]);
     },
     writesPending: () => groupCommit.depth(),
-    silentServers: () => watched?.watch.downCount() ?? 0,
+    silentServers: () => watched?.downCount() ?? 0,
     replicaFigures: () => replica?.figures(),
   };
 }

@@ -3,7 +3,7 @@ import { assert } from '../kernel/assert.js';
 import { storageUnavailable } from '../kernel/errors.js';
 import type { Dialect, Scope, TimeBounds } from './connection.js';
 import { breakConnection, openScope, runStatement } from './connection.js';
-import type { ServerVisit, ServerWatch } from './distribution/server-watch.js';
+import type { ServerVisit } from './distribution/server-watch.js';
 import {
   DriverFault,
   isAftermath,
@@ -29,17 +29,28 @@ export interface TransactionOptions {
   readonly prepare?: ((client: pg.ClientBase) => Promise<void>) | undefined;
 }
 
+/** Whom work for a tenant is announced to. */
+export interface Watch {
+  /** Rejects with 503 where the server that has the tenant is known not to answer. */
+  enter(tenantId: string): Promise<ServerVisit>;
+}
+
+/** Of a distributed database: whether the server that has a tenant answers what only looks, and whether it commits. */
+export interface Watches {
+  readonly reads: Watch;
+  readonly writes: Watch;
+}
+
 /** Transactions on the connections of a pool: each opens its scope, does its work, ends, and gives its connection back. */
 export class Transactions {
   readonly #bounds: TimeBounds;
   readonly #dialect: Dialect;
-  /** Of a distributed database: whether the server that has a tenant answers. */
-  readonly #watch: ServerWatch | undefined;
+  readonly #watches: Watches | undefined;
 
-  constructor(bounds: TimeBounds, dialect: Dialect, watch?: ServerWatch) {
+  constructor(bounds: TimeBounds, dialect: Dialect, watches?: Watches) {
     this.#bounds = bounds;
     this.#dialect = dialect;
-    this.#watch = watch;
+    this.#watches = watches;
   }
 
   async run<T>(
@@ -64,7 +75,7 @@ export class Transactions {
 
   /** Whoever begins one has to await `opened` after its own statements, and then to commit or undo it. */
   async begin(pool: ConnectionPool, scope: Scope, prepare?: TransactionOptions['prepare']): Promise<Transaction> {
-    const visit = this.#watch && (await this.#enter(scope));
+    const visit = this.#watches && (await this.#enter(scope));
     const client = await (visit ? connectFor(pool, visit) : connectTo(pool));
     await prepare?.(client).catch((error: unknown) => {
       visit?.leave(error);
@@ -72,12 +83,12 @@ export class Transactions {
       throw error;
     });
     const opened = openScope(client, scope, this.#bounds, this.#dialect);
-    return new Transaction(pool, client, opened, { dialect: this.#dialect, watch: this.#watch, visit });
+    return new Transaction(pool, client, opened, { dialect: this.#dialect, watch: this.#watchOf(scope), visit });
   }
 
   /** Statements sent before the first wait travel with the COMMIT, in a single round trip. */
   async runAtOnce<T>(pool: ConnectionPool, scope: Scope, work: (run: Tx['run']) => Promise<T>): Promise<T> {
-    const visit = this.#watch && (await this.#enter(scope));
+    const visit = this.#watches && (await this.#enter(scope));
     const client = await (visit ? connectFor(pool, visit) : connectTo(pool));
     const opened = openScope(client, scope, this.#bounds, this.#dialect);
     let isAsking = true;
@@ -99,7 +110,7 @@ export class Transactions {
     statement: Statement<Row>,
     values: readonly Value[],
   ): Promise<Row[]> {
-    const visit = this.#watch && (await this.#enter(scope));
+    const visit = this.#watches && (await this.#enter(scope));
     const client = await (visit ? connectFor(pool, visit) : connectTo(pool));
     const opened = openScope(client, scope, this.#bounds, this.#dialect);
     const ended = endAtOnce(pool, client, opened, runStatement(client, statement, values, this.#dialect));
@@ -107,11 +118,16 @@ export class Transactions {
   }
 
   /** What looks across tenants may be answered by every server. */
-  async #enter({ tenants, doomed = [] }: Scope): Promise<ServerVisit | undefined> {
+  async #enter(scope: Scope): Promise<ServerVisit | undefined> {
+    const { tenants, doomed = [] } = scope;
     // Before there is a connection that would have to be given back.
     distributedScope(tenants, doomed);
     const [tenantId] = tenants;
-    return tenantId === undefined ? undefined : this.#watch?.enter(tenantId);
+    return tenantId === undefined ? undefined : this.#watchOf(scope)?.enter(tenantId);
+  }
+
+  #watchOf({ isReadOnly }: Scope): Watch | undefined {
+    return isReadOnly ? this.#watches?.reads : this.#watches?.writes;
   }
 }
 
@@ -120,7 +136,7 @@ export type Reach = (tenantId: string) => Promise<void>;
 
 interface Watched {
   readonly dialect: Dialect;
-  readonly watch: ServerWatch | undefined;
+  readonly watch: Watch | undefined;
   readonly visit: ServerVisit | undefined;
 }
 

@@ -63,6 +63,16 @@ describe('distributing by tenant (stand-in functions)', () => {
     assert.ok(done.indexOf('applications') < done.indexOf('sessions'));
   });
 
+  it('69 while a process works on the database, and nothing is changed; one that has ended is forgotten', async () => {
+    await installCitusStandIn(db.owner);
+    const served = await connectAs(db.target);
+    const words = /in use by 1 session .*Stop every process.*Nothing was changed/;
+    await assert.rejects(distribute(db.ownerTarget), refusal(EXIT.unavailable, words));
+    assert.deepEqual(await distributed(db.owner), []);
+    await served.end();
+    assert.ok((await distribute(db.ownerTarget)).length > 0);
+  });
+
   it('a second run finds nothing to do, and one that was interrupted is taken up where it stopped', async () => {
     await installCitusStandIn(db.owner);
     await db.owner.query('CREATE UNIQUE INDEX in_the_way ON sessions (hash)');

@@ -7,6 +7,7 @@ import { DIRECTORY, findDistribution, readTables } from './examine.js';
 import type { DistributionStep } from './plan.js';
 import { COORDINATOR_TABLES, planDistribution } from './plan.js';
 import { rewritePolicies } from './policies.js';
+import { refuseWhileServed } from './refuse-while-served.js';
 import { openRoles } from './working-roles.js';
 
 /** Refuses a server that cannot distribute tables, before anything is changed on it. */
@@ -32,6 +33,7 @@ export async function refuseWithoutCitus(owner: ConnectionTarget): Promise<void>
 export async function distribute(owner: ConnectionTarget): Promise<string[]> {
   return asOwner(owner, async (client) => {
     await client.query('SELECT pg_advisory_lock(hashtext($1))', [MIGRATION_LOCK_NAME]);
+    if (planDistribution(await readTables(client)).length > 0) await refuseWhileServed(client);
     return distributeRest(client);
   });
 }

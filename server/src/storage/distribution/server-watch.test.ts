@@ -23,6 +23,7 @@ describe('the watch over the servers of a cluster', () => {
         probes.push(tenantId);
         if (dead.has(tenantId[0] ?? '')) throw new Error('silence');
       },
+      answerMaxMs: 1_000,
     });
   });
   afterEach(() => watch.close());
@@ -85,6 +86,7 @@ describe('the watch over the servers of a cluster', () => {
       clock: systemClock,
       findServer: async (tenantId) => tenantId[0],
       probe: () => Promise.reject(storageUnavailable(new DriverFault(full))),
+      answerMaxMs: 1_000,
     });
     (await asked.enter('a1')).leave(fault());
     await new Promise((resolve) => setImmediate(resolve));
@@ -107,10 +109,40 @@ describe('the watch over the servers of a cluster', () => {
       clock: systemClock,
       findServer: () => Promise.reject(new Error('no such function')),
       probe: () => Promise.reject(new Error('never asked')),
+      answerMaxMs: 1_000,
     });
     (await blind.enter('a1')).leave(fault());
     (await blind.enter('a1')).leave();
     assert.equal(blind.downCount(), 0);
     blind.close();
+  });
+
+  it('a question that stays open is the only one, and its end is where the next one begins', async () => {
+    const asked = { a: 0, b: 0 };
+    let answer = (): void => {};
+    const held = new ServerWatch({
+      clock: systemClock,
+      findServer: async (tenantId) => tenantId[0],
+      probe: (tenantId) => {
+        const server = tenantId.startsWith('a') ? 'a' : 'b';
+        asked[server] += 1;
+        if (server === 'b') return Promise.reject(new Error('silence'));
+        if (asked.a > 1) return Promise.resolve();
+        return new Promise<void>((resolve) => {
+          answer = resolve;
+        });
+      },
+      answerMaxMs: 10,
+    });
+    (await held.enter('a1')).leave(fault());
+    (await held.enter('b1')).leave(fault());
+    // The other server is asked again after each rest.
+    await eventually('a rest is over', () => asked.b === 3);
+    assert.equal(held.downCount(), 2);
+    assert.equal(asked.a, 1);
+    answer();
+    await eventually('it answers again', () => held.downCount() === 1);
+    assert.equal(asked.a, 2);
+    held.close();
   });
 });

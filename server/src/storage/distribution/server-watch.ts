@@ -7,8 +7,10 @@ export interface ServerWatchOptions {
   readonly clock: Pick<Clock, 'monotonicMs'>;
   /** The server that has the tenant. */
   readonly findServer: (tenantId: string) => Promise<string | undefined>;
-  /** Resolves when the server that has the tenant answers; rejects soon when it does not. */
+  /** Resolves when the server that has the tenant answers; rejects when it does not. */
   readonly probe: (tenantId: string) => Promise<unknown>;
+  /** A probe that takes longer means silence. */
+  readonly answerMaxMs: number;
 }
 
 /** Work for a tenant while it is under way. */
@@ -21,7 +23,7 @@ export interface ServerVisit {
 
 /** Work that takes longer makes its server suspect. */
 const SUSPECT_MS = 500;
-const ANSWER_MAX_MS = 1_000;
+const PLACE_ANSWER_MAX_MS = 1_000;
 const REST_FIRST_MS = 500;
 const REST_MAX_MS = 2_000;
 /** Shards may be moved. */
@@ -37,7 +39,8 @@ const PLACES_MAX = 10_000;
 export class ServerWatch {
   readonly #options: ServerWatchOptions;
   readonly #places = new Map<string, { readonly server: string; readonly knownAtMs: number }>();
-  readonly #down = new Map<string, NodeJS.Timeout>();
+  readonly #down = new Set<string>();
+  readonly #rests = new Set<NodeJS.Timeout>();
   readonly #suspected = new Set<string>();
   readonly #visits = new Set<{ readonly tenantId: string; isGivenUp: boolean; giveUp: () => void }>();
   #isClosed = false;
@@ -74,7 +77,8 @@ export class ServerWatch {
 
   close(): void {
     this.#isClosed = true;
-    for (const timer of this.#down.values()) clearTimeout(timer);
+    for (const timer of this.#rests) clearTimeout(timer);
+    this.#rests.clear();
     this.#down.clear();
   }
 
@@ -82,7 +86,7 @@ export class ServerWatch {
     const { clock, findServer } = this.#options;
     const known = this.#places.get(tenantId);
     if (known !== undefined && clock.monotonicMs() - known.knownAtMs < PLACE_MS) return known.server;
-    const server = await inTime(findServer(tenantId)).catch(() => undefined);
+    const server = await inTime(findServer(tenantId), PLACE_ANSWER_MAX_MS).catch(() => undefined);
     if (server === undefined) return undefined;
     if (this.#places.size >= PLACES_MAX) this.#places.clear();
     this.#places.set(tenantId, { server, knownAtMs: clock.monotonicMs() });
@@ -99,15 +103,26 @@ export class ServerWatch {
 
   /** Asks it now, and again later for as long as it does not answer. */
   async #look(server: string, tenantId: string, restMs: number): Promise<void> {
+    const answer = this.#options.probe(tenantId);
     try {
-      await inTime(this.#options.probe(tenantId));
+      await inTime(answer, this.#options.answerMaxMs);
       this.#down.delete(server);
     } catch (error) {
       if (this.#isClosed || !isOfServer(error)) return void this.#down.delete(server);
-      const next = Math.min(restMs * 2, REST_MAX_MS);
-      this.#down.set(server, setTimeout(() => void this.#look(server, tenantId, next), restMs).unref());
+      this.#down.add(server);
+      // A question that is still open holds a connection there: a second one is not asked beside it.
+      void answer.catch(() => {}).then(() => this.#rest(server, tenantId, restMs));
       await this.#giveUpOn(server);
     }
+  }
+
+  #rest(server: string, tenantId: string, restMs: number): void {
+    if (this.#isClosed) return;
+    const timer = setTimeout(() => {
+      this.#rests.delete(timer);
+      void this.#look(server, tenantId, Math.min(restMs * 2, REST_MAX_MS));
+    }, restMs).unref();
+    this.#rests.add(timer);
   }
 
   async #giveUpOn(server: string): Promise<void> {
@@ -126,9 +141,9 @@ function isOfServer(error: unknown): boolean {
 }
 
 /** A server that is asked through a silent way may leave the question open for longer than its own bound. */
-async function inTime<T>(answer: Promise<T>): Promise<T> {
+async function inTime<T>(answer: Promise<T>, maxMs: number): Promise<T> {
   const timer = new AbortController();
-  const late = wait(ANSWER_MAX_MS, undefined, { signal: timer.signal, ref: false }).then(async () => {
+  const late = wait(maxMs, undefined, { signal: timer.signal, ref: false }).then(async () => {
     // An answer that lies there already, because this process was busy, counts.
     await new Promise((resolve) => setImmediate(resolve));
     throw new Error('no answer in time');

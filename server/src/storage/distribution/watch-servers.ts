@@ -4,13 +4,19 @@ import type { Servers } from '../pool.js';
 import { ConnectionPool } from '../pool.js';
 import { statement } from '../statement.js';
 import { Transactions } from '../transactions.js';
+import type { ServerVisit } from './server-watch.js';
 import { ServerWatch } from './server-watch.js';
 
 /** A server that needs longer for one row by its key is of no use to anybody. */
-const PROBE_BOUNDS = { acquireMs: 1_000, statementMs: 1_000, lockMs: 1_000 };
+const READ_ANSWER_MAX_MS = 1_000;
+/** A disk may well be busy for a second. */
+const WRITE_ANSWER_MAX_MS = 2_000;
+const READ_BOUNDS = { acquireMs: 1_000, statementMs: READ_ANSWER_MAX_MS, lockMs: 1_000 };
+/** A COMMIT that hangs cannot be called back, so it is left alone for long before another one is tried. */
+const WRITE_BOUNDS = { acquireMs: 1_000, statementMs: 28_000, lockMs: 1_000 };
 /** One to ask a server, one to ask where a tenant is. */
 const CONNECTIONS = 2;
-const SCOPE: Scope = { role: 'strongroom_system', tenants: [], isReadOnly: true };
+const LOOKS: Scope = { role: 'strongroom_system', tenants: [], isReadOnly: true };
 
 const FIND_SERVER = statement<{ server: string }>(
   'find_server_of_tenant',
@@ -19,10 +25,19 @@ const FIND_SERVER = statement<{ server: string }>(
    WHERE p.shardid = get_shard_id_for_distribution_column('public.tenants'::regclass, $1::uuid) LIMIT 1`,
 );
 
-const PROBE = statement<{ id: string }>('probe_server_of_tenant', 'SELECT id FROM tenants WHERE id = $1');
+const PROBE_READS = statement<{ id: string }>('probe_reads_of_tenant', 'SELECT id FROM tenants WHERE id = $1');
+/** A lock on a row is written down, so the COMMIT behind it waits for the disk, and for a standby where one has to answer. */
+const PROBE_WRITES = statement<{ id: string }>(
+  'probe_writes_of_tenant',
+  'SELECT id FROM tenants WHERE id = $1 FOR KEY SHARE SKIP LOCKED',
+);
 
+/** Which servers can be read from, and which can be written to: one that cannot commit may well be read. */
 export interface WatchedServers {
-  readonly watch: ServerWatch;
+  readonly reads: ServerWatch;
+  readonly writes: ServerWatch;
+  /** Servers that do not answer one or the other. */
+  downCount(): number;
   close(): Promise<void>;
 }
 
@@ -33,18 +48,57 @@ export function watchServers(
   clock: Clock,
   dialect: Dialect,
 ): WatchedServers {
-  const pool = new ConnectionPool(target, PROBE_BOUNDS, CONNECTIONS, servers);
-  const transactions = new Transactions(PROBE_BOUNDS, dialect);
-  const watch = new ServerWatch({
+  const readers = new ConnectionPool(target, READ_BOUNDS, CONNECTIONS, servers);
+  const writers = new ConnectionPool(target, WRITE_BOUNDS, CONNECTIONS, servers);
+  const reading = new Transactions(READ_BOUNDS, dialect);
+  const hanging = new Hanging();
+  const writing = new Transactions(WRITE_BOUNDS, dialect, { reads: hanging, writes: hanging });
+  const findServer = async (tenantId: string): Promise<string | undefined> =>
+    (await reading.ask(readers, LOOKS, FIND_SERVER, [tenantId]))[0]?.server;
+  const reads = new ServerWatch({
     clock,
-    findServer: async (tenantId) => (await transactions.ask(pool, SCOPE, FIND_SERVER, [tenantId]))[0]?.server,
-    probe: (tenantId) => transactions.ask(pool, SCOPE, PROBE, [tenantId]),
+    findServer,
+    probe: (tenantId) => reading.ask(readers, LOOKS, PROBE_READS, [tenantId]),
+    answerMaxMs: READ_ANSWER_MAX_MS,
+  });
+  const writes = new ServerWatch({
+    clock,
+    findServer,
+    probe: (tenantId) => {
+      const scope: Scope = { role: 'strongroom_app', tenants: [tenantId], isReadOnly: false };
+      return writing.run(writers, scope, (run) => run(PROBE_WRITES, [tenantId]), { isDurable: true });
+    },
+    answerMaxMs: WRITE_ANSWER_MAX_MS,
   });
   return {
-    watch,
+    reads,
+    writes,
+    downCount: () => Math.max(reads.downCount(), writes.downCount()),
     async close() {
-      watch.close();
-      await pool.end();
+      reads.close();
+      writes.close();
+      hanging.giveUp();
+      await Promise.all([readers.end(), writers.end()]);
     },
   };
+}
+
+/** Probes under way: when the process ends, nobody waits for them. */
+class Hanging {
+  readonly #waiting = new Set<() => void>();
+
+  async enter(): Promise<ServerVisit> {
+    let stop = (): void => {};
+    return {
+      onSilence: (giveUp) => {
+        stop = giveUp;
+        this.#waiting.add(stop);
+      },
+      leave: () => void this.#waiting.delete(stop),
+    };
+  }
+
+  giveUp(): void {
+    for (const stop of [...this.#waiting]) stop();
+  }
 }
