@@ -30,24 +30,24 @@ export interface TransactionOptions {
 }
 
 /** Whom work for a tenant is announced to. */
-export interface Watch {
+export interface TenantWatch {
   /** Rejects with 503 where the server that has the tenant is known not to answer. */
   enter(tenantId: string): Promise<ServerVisit>;
 }
 
 /** Of a distributed database: whether the server that has a tenant answers what only looks, and whether it commits. */
-export interface Watches {
-  readonly reads: Watch;
-  readonly writes: Watch;
+export interface TenantWatches {
+  readonly reads: TenantWatch;
+  readonly writes: TenantWatch;
 }
 
 /** Transactions on the connections of a pool: each opens its scope, does its work, ends, and gives its connection back. */
 export class Transactions {
   readonly #bounds: TimeBounds;
   readonly #dialect: Dialect;
-  readonly #watches: Watches | undefined;
+  readonly #watches: TenantWatches | undefined;
 
-  constructor(bounds: TimeBounds, dialect: Dialect, watches?: Watches) {
+  constructor(bounds: TimeBounds, dialect: Dialect, watches?: TenantWatches) {
     this.#bounds = bounds;
     this.#dialect = dialect;
     this.#watches = watches;
@@ -126,7 +126,7 @@ export class Transactions {
     return tenantId === undefined ? undefined : this.#watchOf(scope)?.enter(tenantId);
   }
 
-  #watchOf({ isReadOnly }: Scope): Watch | undefined {
+  #watchOf({ isReadOnly }: Scope): TenantWatch | undefined {
     return isReadOnly ? this.#watches?.reads : this.#watches?.writes;
   }
 }
@@ -136,7 +136,7 @@ export type Reach = (tenantId: string) => Promise<void>;
 
 interface Watched {
   readonly dialect: Dialect;
-  readonly watch: Watch | undefined;
+  readonly watch: TenantWatch | undefined;
   readonly visit: ServerVisit | undefined;
 }
 
