@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
+import { gatherTables } from '../../testing/cluster-only.js';
 import { createChance } from '../../testing/crash/rounds.js';
 import type { Answer } from '../../testing/http-client.js';
 import type { TestApp } from '../../testing/test-app.js';
@@ -108,6 +109,7 @@ describe('a storm of everything at once over few tokens, in two processes and tw
     for (const status of ['200', '201', '204', '409']) assert.ok((counts[status] ?? 0) > 0, `${status} ${story}`);
     await one.assertCountersTrue();
     await two.assertCountersTrue();
+    await gatherTables(one.app.db.owner, 'tokens', 'token_terms', 'logs', 'active_token_counts');
     assert.deepEqual((await one.app.db.owner.query(BROKEN)).rows, [], story);
     const { rows } = await one.app.db.owner.query<{ tenant_id: string; id: string }>(
       'SELECT tenant_id, id FROM tokens',
