@@ -1,6 +1,7 @@
 import { findPostgres, unless } from '@strongroom/test-servers/find.js';
 import { KIND_NUMBER } from '../../../audit/kind.js';
 import { ensureLogPartitions } from '../../../audit/partitions.js';
+import { assert } from '../../../kernel/assert.js';
 import { systemClock } from '../../../kernel/clock.js';
 import type { Database } from '../../../storage/database.js';
 import { createDatabase } from '../../../storage/database.js';
@@ -8,6 +9,7 @@ import { READ_BY_INDEX } from '../../../storage/in-order.js';
 import type { TenantTx } from '../../../storage/scope.js';
 import type { Value } from '../../../storage/statement.js';
 import { statement } from '../../../storage/statement.js';
+import { IS_CLUSTER, ONE_SERVER_ALONE } from '../../../testing/cluster-only.js';
 import { databaseOn, startMigratedServer } from '../../../testing/migrated-server.js';
 import { createTestDatabase } from '../../../testing/test-database.js';
 
@@ -26,7 +28,11 @@ export const SERVERS: readonly {
   readonly open: (firstMs: number) => Promise<PlannedDatabase>;
 }[] = [
   { name: 'the bundled PostgreSQL', skip: false, open: openBundled },
-  { name: 'PostgreSQL from packages', skip: unless(findPostgres(), 'PostgreSQL from packages'), open: openPackaged },
+  {
+    name: 'PostgreSQL from packages',
+    skip: ONE_SERVER_ALONE || unless(findPostgres(), 'PostgreSQL from packages'),
+    open: openPackaged,
+  },
 ];
 
 async function openBundled(firstMs: number): Promise<PlannedDatabase> {
@@ -93,23 +99,33 @@ interface PlanNode {
 /** What the server looks at for the statements of `work`, by the plan that serves any values. */
 export async function lookedAt(tx: TenantTx, work: (tx: TenantTx) => Promise<unknown>): Promise<Looked> {
   let looked: Looked = { rows: 0, blocks: 0 };
-  const run = (sql: string) => tx.run(statement<{ 'QUERY PLAN': { Plan: PlanNode }[] }>('', sql), []);
+  const run = <Row>(sql: string) => tx.run(statement<Row>('', sql), []);
   await tx.run(READ_BY_INDEX, []);
   await work({
     ...tx,
     async run(asked, values) {
       if (asked === READ_BY_INDEX) return [];
-      await run(`PREPARE explained AS ${asked.text}`);
-      const explain = 'EXPLAIN (ANALYZE, BUFFERS, TIMING OFF, FORMAT JSON) EXECUTE explained';
-      const rows = await run(`${explain} (${values.map(literalOf).join(', ')})`);
+      const { text, distributed = text } = asked;
+      await run(`PREPARE explained AS ${IS_CLUSTER ? distributed : text}`);
+      const execute = `EXECUTE explained (${values.map(literalOf).join(', ')})`;
+      // What Citus makes of a plan in JSON is none.
+      const found = IS_CLUSTER
+        ? lookedAtByLines(await run(`EXPLAIN (ANALYZE, BUFFERS, TIMING OFF) ${execute}`))
+        : lookedAtByNodes(await run(`EXPLAIN (ANALYZE, BUFFERS, TIMING OFF, FORMAT JSON) ${execute}`));
       await run('DEALLOCATE explained');
-      for (const { Plan: plan } of rows.flatMap((row) => row['QUERY PLAN'])) {
-        const blocks = plan['Shared Hit Blocks'] + plan['Shared Read Blocks'];
-        looked = { rows: looked.rows + rowsIn(plan), blocks: looked.blocks + blocks };
-      }
+      looked = { rows: looked.rows + found.rows, blocks: looked.blocks + found.blocks };
       return [];
     },
   });
+  return looked;
+}
+
+function lookedAtByNodes(rows: readonly { 'QUERY PLAN': { Plan: PlanNode }[] }[]): Looked {
+  let looked: Looked = { rows: 0, blocks: 0 };
+  for (const { Plan: plan } of rows.flatMap((row) => row['QUERY PLAN'])) {
+    const blocks = plan['Shared Hit Blocks'] + plan['Shared Read Blocks'];
+    looked = { rows: looked.rows + rowsIn(plan), blocks: looked.blocks + blocks };
+  }
   return looked;
 }
 
@@ -117,6 +133,28 @@ function rowsIn(node: PlanNode): number {
   const removed = (node['Rows Removed by Filter'] ?? 0) + (node['Rows Removed by Index Recheck'] ?? 0);
   const own = node['Relation Name'] === undefined ? 0 : (node['Actual Rows'] + removed) * node['Actual Loops'];
   return own + (node.Plans ?? []).reduce((sum, child) => sum + rowsIn(child), 0);
+}
+
+const SCAN_LINE = /-> +(?:Index|Index Only|Seq|Bitmap Heap) Scan .*\bon \w+.*\(actual rows=(\d+) loops=(\d+)\)/;
+const REMOVED_LINE = /Rows Removed by (?:Filter|Index Recheck): (\d+)/;
+
+/** The plan of the server that has the rows, as text. It tells of no blocks but the coordinator's. */
+function lookedAtByLines(rows: readonly { 'QUERY PLAN': string }[]): Looked {
+  const lines = rows.map((row) => row['QUERY PLAN']);
+  assert(
+    lines.some((line) => line.includes('Task Count: 1')),
+    'one server was asked',
+  );
+  let [given, loops] = [0, 1];
+  for (const line of lines) {
+    const scan = SCAN_LINE.exec(line);
+    if (scan) {
+      loops = Number(scan[2]);
+      given += Number(scan[1]) * loops;
+    }
+    given += Number(REMOVED_LINE.exec(line)?.[1] ?? 0) * loops;
+  }
+  return { rows: given, blocks: 0 };
 }
 
 function literalOf(value: Value): string {
