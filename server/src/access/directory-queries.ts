@@ -15,6 +15,20 @@ export async function addToDirectory(tx: TenantTx, hash: Buffer): Promise<void> 
   await tx.run(ADD, [tx.tenantId, hash]);
 }
 
+/** No entry has it. */
+const TIE = distributedStatement<never>(
+  'tie_to_credential_directory',
+  `DELETE FROM credential_directory WHERE tenant_id = $1 AND hash = ''::bytea`,
+);
+
+/**
+ * For a transaction that also writes to a table of the coordinator which Citus does not know of: the server that has the tenant
+ * would commit first, alone. The directory it knows, and so both commit in two phases.
+ */
+export async function tieToCoordinator(tx: TenantTx): Promise<void> {
+  await tx.run(TIE, [tx.tenantId]);
+}
+
 const REMOVE = distributedStatement<never>(
   'remove_from_credential_directory',
   'DELETE FROM credential_directory WHERE tenant_id = $1 AND hash = ANY ($2::bytea[])',

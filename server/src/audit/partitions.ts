@@ -24,12 +24,21 @@ const MONTHS_AHEAD = 3;
  * transaction, such as a backup, holds the log for long, it fails after a short wait, and the next run tries again.
  */
 export async function ensureLogPartitions(database: Database, nowMs: number): Promise<number> {
+  await database.confirmServers();
   const [row] = await database.system((tx) => tx.run(ENSURE_LOG_PARTITIONS_SOON, [new Date(nowMs), MONTHS_AHEAD]));
   return row?.made ?? 0;
 }
 
-/** A start needs only the partition of the current month; the others can be made later. */
+const FIND_LOG_PARTITION = statement<{ is_there: boolean }>(
+  'find_log_partition',
+  'SELECT to_regclass($1) IS NOT NULL AS is_there',
+);
+
+/** A start needs only the partition of the current month; the others are made by the job, soon after. */
 export async function ensureLogPartitionsToStart(database: Database, nowMs: number): Promise<void> {
+  const name = `public.logs_${new Date(nowMs).toISOString().slice(0, 7).replace('-', '_')}`;
+  const [found] = await database.lookUp((tx) => tx.run(FIND_LOG_PARTITION, [name]));
+  if (found?.is_there) return;
   try {
     await ensureLogPartitions(database, nowMs);
   } catch (error) {
@@ -64,6 +73,7 @@ export async function dropOldLogMonth(
   const now = new Date(nowMs);
   const keepFrom = new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() - months, 1));
   const day = keepFrom.toISOString().slice(0, 10);
+  await database.confirmServers();
   const [row] = await database.retain((tx) => tx.run(DROP_LOG_PARTITIONS, [day, months]));
   return row;
 }

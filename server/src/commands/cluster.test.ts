@@ -5,10 +5,12 @@ import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import type { CitusServers } from '@strongroom/test-servers/citus.js';
 import { startCitus, unlessCitus } from '@strongroom/test-servers/citus.js';
+import type { PostgresServer } from '@strongroom/test-servers/postgres.js';
 import type pg from 'pg';
 import { generateRootKey } from '../crypto/root-key.js';
 import type { CommandSettings, Ended } from '../testing/command-runner.js';
 import { runToEnd, serveWith, succeed } from '../testing/command-runner.js';
+import { eventually } from '../testing/eventually.js';
 
 const CARD = { number: '4242424242424242', expiration_month: 12, expiration_year: 2031 };
 const PERMISSIONS = ['token:create', 'token:read', 'token:use', 'token:search', 'token:delete'];
@@ -44,7 +46,8 @@ describe('commands on a Citus cluster', { skip: unlessCitus() }, () => {
 
   before(async () => {
     folder = await mkdtemp(join(tmpdir(), 'sr-cluster-'));
-    cluster = await startCitus();
+    // What was committed in two phases stays noted.
+    cluster = await startCitus({ settings: { 'citus.recover_2pc_interval': '-1' } });
     superuser = await cluster.coordinator.connect();
     settings = {
       STRONGROOM_DATABASE_URL: cluster.coordinator.url('service'),
@@ -63,6 +66,19 @@ describe('commands on a Citus cluster', { skip: unlessCitus() }, () => {
     await superuser?.end();
     await cluster?.remove();
     await rm(folder, { recursive: true, force: true });
+  });
+
+  it('69 from migrate --distribute while a process serves, and nothing is changed', async () => {
+    const served = await serveWith(settings);
+    try {
+      const refused = await run('migrate', '--distribute', 'citus');
+      assert.equal(refused.code, 69, refused.stderr);
+      assert.match(refused.stderr, /in use by \d+ sessions? of the service.*No table was distributed/);
+      const read = await served.call('GET', `/tokens/${tokenIds[0]}`, { key });
+      assert.equal(read.status, 200, read.text);
+    } finally {
+      await served.stop();
+    }
   });
 
   it('78 from migrate --distribute where a table cannot be; what is half done is refused, and the next run ends it', async () => {
@@ -186,4 +202,65 @@ describe('commands on a Citus cluster', { skip: unlessCitus() }, () => {
     );
     assert.equal(rows[0]?.n, tokenIds.length);
   });
+
+  it('a tenant and its owner, who is on the coordinator, are committed in two phases', async () => {
+    const count = async (): Promise<number> =>
+      (await superuser.query<{ n: number }>('SELECT count(*)::int AS n FROM pg_dist_transaction')).rows[0]?.n ?? 0;
+    const before = await count();
+    await succeed(settings, 'tenant', 'create', '--name', 'Whole');
+    assert.ok((await count()) > before);
+  });
+
+  it('no month of the log is made while a worker cannot commit; a process starts all the same, and others go on', async () => {
+    const hung = await workerWithout(tenantId);
+    const [month] = (await superuser.query<{ name: string }>(FARTHEST_MONTH)).rows;
+    await superuser.query(`DROP TABLE ${month?.name}`);
+    await waitForStandby(hung, 'nobody');
+    const served = await serveWith(settings);
+    try {
+      // The job has asked whether every server commits, and that question hangs.
+      const asks = `SELECT FROM pg_stat_activity WHERE wait_event = 'SyncRep'`;
+      await eventually('every server is asked', async () => (await askOn(hung, asks)).rowCount === 1);
+      tokenIds.push(...(await makeTokens(1)));
+      const read = await served.call('GET', `/tokens/${tokenIds[0]}`, { key });
+      assert.equal(read.status, 200, read.text);
+      assert.notEqual((await superuser.query<{ name: string }>(FARTHEST_MONTH)).rows[0]?.name, month?.name);
+    } finally {
+      await served.stop();
+      await waitForStandby(hung, '');
+    }
+    const again = await serveWith(settings);
+    const isMade = async () => (await superuser.query<{ name: string }>(FARTHEST_MONTH)).rows[0]?.name === month?.name;
+    await eventually('the month is made', isMade);
+    await again.stop();
+  });
+
+  /** A server that has no row of the tenant. */
+  async function workerWithout(id: string): Promise<PostgresServer> {
+    const { rows } = await superuser.query<{ port: number }>(
+      `SELECT nodeport AS port FROM citus_shards
+       WHERE shardid = get_shard_id_for_distribution_column('public.tenants', $1::uuid)`,
+      [id],
+    );
+    const other = cluster.workers.find(({ port }) => port !== rows[0]?.port);
+    assert.ok(other);
+    return other;
+  }
 });
+
+const FARTHEST_MONTH = `SELECT relid::regclass::text AS name FROM pg_partition_tree('logs') WHERE isleaf ORDER BY 1 DESC LIMIT 1`;
+
+async function askOn(server: PostgresServer, sql: string): Promise<pg.QueryResult> {
+  const client = await server.connect();
+  try {
+    return await client.query(sql);
+  } finally {
+    await client.end();
+  }
+}
+
+/** Its changes commit once that standby has them. */
+async function waitForStandby(server: PostgresServer, name: string): Promise<void> {
+  await askOn(server, `ALTER SYSTEM SET synchronous_standby_names = '${name}'`);
+  await askOn(server, 'SELECT pg_reload_conf()');
+}

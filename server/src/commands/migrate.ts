@@ -1,7 +1,7 @@
 import { readConfig } from '../config.js';
 import { validationFailed } from '../kernel/errors.js';
 import { EXIT, ExitError } from '../kernel/exit.js';
-import { distribute, openWorkingRoles, refuseWithoutCitus } from '../storage/distribution/distribute.js';
+import { distribute, openWorkingRoles, refuseToDistribute, sessionsLeft } from '../storage/distribution/distribute.js';
 import { AFTER_DISTRIBUTION } from '../storage/distribution/working-roles.js';
 import { migrate } from '../storage/migrate.js';
 import { openStorage } from '../storage/open-storage.js';
@@ -41,13 +41,14 @@ export const migrateCommand: Command = {
         );
       }
       const { owner } = storage.migration;
-      if (wanted !== undefined) await refuseWithoutCitus(owner);
+      if (wanted !== undefined) await refuseToDistribute(owner);
       const applied = await migrate(storage.migration);
       output.say(applied.length === 0 ? 'The schema is up to date.' : `Applied: ${applied.join(', ')}.`);
       if (wanted !== undefined) {
         const done = await distribute(owner);
         await openWorkingRoles(owner);
         output.say(done.length === 0 ? 'The tables are distributed.' : `Distributed: ${done.join(', ')}.`);
+        if (done.length > 0 && (await sessionsLeft(owner)) > 0) output.say(STARTED_MEANWHILE);
         for (const line of AFTER_DISTRIBUTION) output.say(line);
       }
       // The owner of the embedded server is the account it runs as, and everybody who reaches its socket may act as it.
@@ -59,6 +60,9 @@ export const migrateCommand: Command = {
     }
   },
 };
+
+const STARTED_MEANWHILE =
+  'Warning: A process of strongroom has begun to work on the database meanwhile. Start every process again.';
 
 function onlyOneServer(): ExitError {
   return new ExitError(

@@ -86,6 +86,11 @@ export interface Database {
   people<T>(work: (tx: PeopleTx) => Promise<T>): Promise<T>;
   /** Removes what a deleted tenant left behind. */
   purge<T>(tenantId: string, work: (tx: PurgeTx) => Promise<T>): Promise<T>;
+  /**
+   * Before what locks a table on every server of a distributed database at once: one of them that cannot commit would keep the
+   * lock, and everybody would wait for it. Rejects with 503 unless all of them have just committed something.
+   */
+  confirmServers(): Promise<void>;
   /** Drops what is past its retention. */
   retain<T>(work: (tx: RetentionTx) => Promise<T>): Promise<T>;
   /** Waits for the changes under way, then closes every connection. */
@@ -173,6 +178,7 @@ export function createDatabase(options: DatabaseOptions): Database {
       await replica?.close();
       await Promise.all([readers.end(), writers.end(), watched?.close()]);
     },
+    confirmServers: async () => watched?.confirmAll(),
     writesPending: () => groupCommit.depth(),
     silentServers: () => watched?.downCount() ?? 0,
     replicaFigures: () => replica?.figures(),

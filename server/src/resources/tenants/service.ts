@@ -1,3 +1,4 @@
+import { tieToCoordinator } from '../../access/directory-queries.js';
 import type { AuditContext } from '../../audit/entry.js';
 import { record } from '../../audit/record.js';
 import type { KeyMaker, KeyStore } from '../../crypto/key-store.js';
@@ -120,7 +121,10 @@ export async function createTenant(
   auditContext: AuditContext,
   tenant: NewTenant,
 ): Promise<void> {
-  if (tenant.isNewOwner) await insertOwner(tx, tenant.ownerId, auditContext.atMs);
+  if (tenant.isNewOwner) {
+    await tieToCoordinator(tx);
+    await insertOwner(tx, tenant.ownerId, auditContext.atMs);
+  }
   const createdBy = auditContext.actor?.type === 'user' ? auditContext.actor.id : null;
   await insertTenant(tx, { ownerId: tenant.ownerId, name: tenant.name, createdBy, atMs: auditContext.atMs });
   await storeMember(tx, systemKeys.rowMac, auditContext, { userId: tenant.ownerId, role: 'OWNER' });

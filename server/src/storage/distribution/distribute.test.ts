@@ -6,9 +6,10 @@ import { connectAs, createEmptyDatabase, describeSchema } from '../../testing/em
 import { TABLES_WITHOUT_TENANT } from '../../testing/isolation-pair.js';
 import type { TestDatabase } from '../../testing/test-database.js';
 import { createTestDatabase } from '../../testing/test-database.js';
-import { distribute, refuseWithoutCitus } from './distribute.js';
+import { distribute, refuseToDistribute } from './distribute.js';
 import { isWhollyDistributed } from './examine.js';
 import { COORDINATOR_TABLES, planDistribution } from './plan.js';
+import { refuseWhileServed } from './refuse-while-served.js';
 
 function refusal(code: number, words: RegExp): (error: unknown) => boolean {
   return (error) => error instanceof ExitError && error.exitCode === code && words.test(error.message);
@@ -24,12 +25,12 @@ describe('distributing by tenant (stand-in functions)', () => {
   it('78 without Citus, on a migrated database and on an empty one, and nothing is changed', async () => {
     const before = await describeSchema(db.owner);
     await assert.rejects(
-      refuseWithoutCitus(db.ownerTarget),
+      refuseToDistribute(db.ownerTarget),
       refusal(EXIT.configuration, /no Citus.*Nothing was changed/),
     );
     assert.deepEqual(await describeSchema(db.owner), before);
     const empty = await createEmptyDatabase(db);
-    await assert.rejects(refuseWithoutCitus(empty.ownerTarget), refusal(EXIT.configuration, /no Citus/));
+    await assert.rejects(refuseToDistribute(empty.ownerTarget), refusal(EXIT.configuration, /no Citus/));
     assert.deepEqual(
       (await empty.owner.query(`SELECT FROM pg_class WHERE relnamespace = 'public'::regnamespace`)).rows,
       [],
@@ -39,7 +40,7 @@ describe('distributing by tenant (stand-in functions)', () => {
 
   it('every table of tenant data goes beside its tenant, whatever is referenced first, and people stay', async () => {
     await installCitusStandIn(db.owner);
-    await refuseWithoutCitus(db.ownerTarget);
+    await refuseToDistribute(db.ownerTarget);
     const done = await distribute(db.ownerTarget);
     const found = await distributed(db.owner);
     assert.deepEqual(
@@ -66,7 +67,12 @@ describe('distributing by tenant (stand-in functions)', () => {
   it('69 while a process works on the database, and nothing is changed; one that has ended is forgotten', async () => {
     await installCitusStandIn(db.owner);
     const served = await connectAs(db.target);
-    const words = /in use by 1 session .*Stop every process.*Nothing was changed/;
+    const words = /in use by 1 session .*Stop every process.*No table was distributed/;
+    // The owner of the schema sees little of the sessions of others.
+    await db.owner.query('SET ROLE strongroom_purge');
+    await assert.rejects(refuseWhileServed(db.owner), refusal(EXIT.unavailable, words));
+    await db.owner.query('RESET ROLE');
+    await assert.rejects(refuseToDistribute(db.ownerTarget), refusal(EXIT.unavailable, words));
     await assert.rejects(distribute(db.ownerTarget), refusal(EXIT.unavailable, words));
     assert.deepEqual(await distributed(db.owner), []);
     await served.end();

@@ -7,17 +7,21 @@ import { DIRECTORY, findDistribution, readTables } from './examine.js';
 import type { DistributionStep } from './plan.js';
 import { COORDINATOR_TABLES, planDistribution } from './plan.js';
 import { rewritePolicies } from './policies.js';
-import { refuseWhileServed } from './refuse-while-served.js';
+import { countSessions, refuseWhileServed } from './refuse-while-served.js';
 import { openRoles } from './working-roles.js';
 
-/** Refuses a server that cannot distribute tables, before anything is changed on it. */
-export async function refuseWithoutCitus(owner: ConnectionTarget): Promise<void> {
+/** Refuses a server that cannot distribute tables, or that is at work, before anything is changed on it. */
+export async function refuseToDistribute(owner: ConnectionTarget): Promise<void> {
   await asOwner(owner, async (client) => {
     const { rows } = await client.query<{ has_citus: boolean }>(
       `SELECT to_regclass('pg_dist_partition') IS NOT NULL AND EXISTS (
          SELECT FROM pg_proc WHERE proname = 'create_distributed_table' AND pg_function_is_visible(oid)) AS has_citus`,
     );
-    if (rows[0]?.has_citus) return;
+    if (rows[0]?.has_citus) {
+      const { isDistributed, missing } = await findDistribution(client);
+      if (!isDistributed || missing.length > 0) await refuseWhileServed(client);
+      return;
+    }
     throw new ExitError(
       EXIT.configuration,
       'The database has no Citus. Install the extension on every server, run CREATE EXTENSION citus in this database ' +
@@ -149,6 +153,11 @@ async function isDirectoryKnown(client: pg.ClientBase): Promise<boolean> {
     `public.${DIRECTORY}`,
   ]);
   return rows.length > 0;
+}
+
+/** Sessions of processes that began before the tables were distributed, and do not know of it. */
+export async function sessionsLeft(owner: ConnectionTarget): Promise<number> {
+  return asOwner(owner, countSessions);
 }
 
 /** Lets the coordinator work in the name of the working roles. Roles belong to the whole server. */

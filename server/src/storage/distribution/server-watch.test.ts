@@ -117,6 +117,16 @@ describe('the watch over the servers of a cluster', () => {
     blind.close();
   });
 
+  it('a server is confirmed that answers, and 503 for one that does not, which is then known', async () => {
+    await watch.confirm('a1');
+    assert.deepEqual(probes, ['a1']);
+    dead.add('a');
+    await assert.rejects(watch.confirm('a2'), isUnavailable);
+    assert.equal(watch.downCount(), 1);
+    await watch.confirm('b1');
+    await assert.rejects(watch.confirm('a1'), isUnavailable);
+  });
+
   it('a question that stays open is the only one, and its end is where the next one begins', async () => {
     const asked = { a: 0, b: 0 };
     let answer = (): void => {};

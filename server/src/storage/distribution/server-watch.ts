@@ -71,6 +71,14 @@ export class ServerWatch {
     };
   }
 
+  /** Asks the server that has the tenant now. Rejects with 503 unless it answers. */
+  async confirm(tenantId: string): Promise<void> {
+    const server = await this.#serverOf(tenantId);
+    if (server === undefined || this.#down.has(server) || this.#suspected.has(server)) throw silent();
+    await this.#suspect(tenantId);
+    if (this.#down.has(server)) throw silent();
+  }
+
   downCount(): number {
     return this.#down.size;
   }

@@ -2,18 +2,23 @@ import type { Clock } from '../../kernel/clock.js';
 import type { ConnectionTarget, Dialect, Scope } from '../connection.js';
 import type { Servers } from '../pool.js';
 import { ConnectionPool } from '../pool.js';
+import type { Tx } from '../scope.js';
+import type { Statement } from '../statement.js';
 import { statement } from '../statement.js';
 import { Transactions } from '../transactions.js';
 import type { ServerVisit } from './server-watch.js';
-import { ServerWatch } from './server-watch.js';
+import { ServerWatch, someServerSilent } from './server-watch.js';
 
 /** A server that needs longer for one row by its key is of no use to anybody. */
 const READ_ANSWER_MAX_MS = 1_000;
 /** A disk may well be busy for a second. */
 const WRITE_ANSWER_MAX_MS = 2_000;
 const READ_BOUNDS = { acquireMs: 1_000, statementMs: READ_ANSWER_MAX_MS, lockMs: 1_000 };
-/** A COMMIT that hangs cannot be called back, so it is left alone for long before another one is tried. */
-const WRITE_BOUNDS = { acquireMs: 1_000, statementMs: 28_000, lockMs: 1_000 };
+/**
+ * A COMMIT that hangs cannot be called back, nor can the coordinator's process that waits for it be ended: each that is given up
+ * takes a connection there until the server answers. So it is left alone, and this is only against a coordinator that is lost.
+ */
+const WRITE_BOUNDS = { acquireMs: 1_000, statementMs: 3_600_000, lockMs: 1_000 };
 /** One to ask a server, one to ask where a tenant is. */
 const CONNECTIONS = 2;
 const LOOKS: Scope = { role: 'strongroom_system', tenants: [], isReadOnly: true };
@@ -25,11 +30,24 @@ const FIND_SERVER = statement<{ server: string }>(
    WHERE p.shardid = get_shard_id_for_distribution_column('public.tenants'::regclass, $1::uuid) LIMIT 1`,
 );
 
+/** Of every server an id whose rows would be there. Ids are many, for a server may have few of the shards. */
+const FIND_ID_OF_EACH_SERVER = statement<{ id: string }>(
+  'find_id_of_each_server',
+  `WITH given AS MATERIALIZED (SELECT gen_random_uuid() AS id FROM generate_series(1, 2000))
+   SELECT DISTINCT ON (p.groupid) given.id FROM given
+   JOIN pg_dist_placement p ON p.shardid = get_shard_id_for_distribution_column('public.tenants'::regclass, given.id)`,
+);
+
+/** Somebody who holds a table is not a server that does not answer. As text, so that it reaches the server. */
+const LIMIT_LOCKS = statement<never>('limit_locks_of_probe', `SET LOCAL lock_timeout TO '500ms'`);
 const PROBE_READS = statement<{ id: string }>('probe_reads_of_tenant', 'SELECT id FROM tenants WHERE id = $1');
-/** A lock on a row is written down, so the COMMIT behind it waits for the disk, and for a standby where one has to answer. */
-const PROBE_WRITES = statement<{ id: string }>(
+/**
+ * Whether or not there is such a tenant, the server writes a word into its log, which nobody reads: the COMMIT behind it waits for
+ * the disk, and for a standby where one has to answer.
+ */
+const PROBE_WRITES = statement<{ found: string }>(
   'probe_writes_of_tenant',
-  'SELECT id FROM tenants WHERE id = $1 FOR KEY SHARE SKIP LOCKED',
+  `SELECT count(*) AS found, pg_logical_emit_message(true, 'strongroom', 'probe')::text AS place FROM tenants WHERE id = $1`,
 );
 
 /** Which servers can be read from, and which can be written to: one that cannot commit may well be read. */
@@ -38,6 +56,8 @@ export interface WatchedServers {
   readonly writes: ServerWatch;
   /** Servers that do not answer one or the other. */
   downCount(): number;
+  /** Rejects with 503 unless every server has just committed something. */
+  confirmAll(): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -58,7 +78,7 @@ export function watchServers(
   const reads = new ServerWatch({
     clock,
     findServer,
-    probe: (tenantId) => reading.ask(readers, LOOKS, PROBE_READS, [tenantId]),
+    probe: (tenantId) => reading.run(readers, LOOKS, asking(PROBE_READS, tenantId), { isDurable: false }),
     answerMaxMs: READ_ANSWER_MAX_MS,
   });
   const writes = new ServerWatch({
@@ -66,7 +86,7 @@ export function watchServers(
     findServer,
     probe: (tenantId) => {
       const scope: Scope = { role: 'strongroom_app', tenants: [tenantId], isReadOnly: false };
-      return writing.run(writers, scope, (run) => run(PROBE_WRITES, [tenantId]), { isDurable: true });
+      return writing.run(writers, scope, asking(PROBE_WRITES, tenantId), { isDurable: true });
     },
     answerMaxMs: WRITE_ANSWER_MAX_MS,
   });
@@ -74,12 +94,23 @@ export function watchServers(
     reads,
     writes,
     downCount: () => Math.max(reads.downCount(), writes.downCount()),
+    async confirmAll() {
+      if (reads.downCount() > 0) throw someServerSilent();
+      for (const { id } of await reading.ask(readers, LOOKS, FIND_ID_OF_EACH_SERVER, [])) await writes.confirm(id);
+    },
     async close() {
       reads.close();
       writes.close();
       hanging.giveUp();
       await Promise.all([readers.end(), writers.end()]);
     },
+  };
+}
+
+function asking(probe: Statement<unknown>, tenantId: string): (run: Tx['run']) => Promise<unknown> {
+  return async (run) => {
+    await run(LIMIT_LOCKS, []);
+    return run(probe, [tenantId]);
   };
 }
 

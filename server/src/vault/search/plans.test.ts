@@ -9,6 +9,8 @@ import { READ_IN_ORDER } from '../../storage/in-order.js';
 import type { TenantTx } from '../../storage/scope.js';
 import type { Value } from '../../storage/statement.js';
 import { statement } from '../../storage/statement.js';
+import { IS_CLUSTER } from '../../testing/cluster-only.js';
+import { scansOfTask } from '../../testing/cluster-plan.js';
 import { createFakeClock } from '../../testing/fake-clock.js';
 import type { TestApp } from '../../testing/test-app.js';
 import { startTestApp } from '../../testing/test-app.js';
@@ -65,7 +67,11 @@ describe('what is read to find tokens among 50,000', () => {
 
   before(async () => {
     emptyDb = await createTestDatabase();
-    empty = createDatabase({ target: emptyDb.target, clock: createFakeClock(SEARCH_NOON_MS) });
+    empty = createDatabase({
+      target: emptyDb.target,
+      isDistributed: emptyDb.isDistributed,
+      clock: createFakeClock(SEARCH_NOON_MS),
+    });
     app = await startTestApp({ clock: createFakeClock(SEARCH_NOON_MS) });
     tenantId = (await app.makeTenant()).id;
     keys = await app.keyStore.keyring.forTenant(tenantId);
@@ -252,17 +258,21 @@ describe('what is read to find tokens among 50,000', () => {
   async function explained(tx: TenantTx, work: (tx: TenantTx) => Promise<unknown>): Promise<PlanNode[]> {
     const plans: PlanNode[] = [];
     const explain = async (text: string, values: readonly Value[]): Promise<void> => {
-      const run = (sql: string) => tx.run(statement<{ 'QUERY PLAN': { Plan: PlanNode }[] }>('', sql), []);
+      const run = <Row>(sql: string) => tx.run(statement<Row>('', sql), []);
+      const execute = `EXECUTE explained (${values.map(literalOf).join(', ')})`;
       await run(`PREPARE explained AS ${text}`);
-      const rows = await run(`EXPLAIN (ANALYZE, FORMAT JSON) EXECUTE explained (${values.map(literalOf).join(', ')})`);
+      if (IS_CLUSTER) plans.push(...scansOfTask(await run(`EXPLAIN (ANALYZE) ${execute}`)));
+      else {
+        const rows = await run<{ 'QUERY PLAN': { Plan: PlanNode }[] }>(`EXPLAIN (ANALYZE, FORMAT JSON) ${execute}`);
+        plans.push(...rows.flatMap((row) => row['QUERY PLAN'].map(({ Plan }) => Plan)));
+      }
       await run('DEALLOCATE explained');
-      plans.push(...rows.flatMap((row) => row['QUERY PLAN'].map(({ Plan }) => Plan)));
     };
     await tx.run(READ_IN_ORDER, []);
     await work({
       ...tx,
       async run(asked, values) {
-        if (asked !== READ_IN_ORDER) await explain(asked.text, values);
+        if (asked !== READ_IN_ORDER) await explain(IS_CLUSTER ? (asked.distributed ?? asked.text) : asked.text, values);
         return [];
       },
     });

@@ -1,7 +1,6 @@
 import { findPostgres, unless } from '@strongroom/test-servers/find.js';
 import { KIND_NUMBER } from '../../../audit/kind.js';
 import { ensureLogPartitions } from '../../../audit/partitions.js';
-import { assert } from '../../../kernel/assert.js';
 import { systemClock } from '../../../kernel/clock.js';
 import type { Database } from '../../../storage/database.js';
 import { createDatabase } from '../../../storage/database.js';
@@ -10,6 +9,7 @@ import type { TenantTx } from '../../../storage/scope.js';
 import type { Value } from '../../../storage/statement.js';
 import { statement } from '../../../storage/statement.js';
 import { IS_CLUSTER, ONE_SERVER_ALONE } from '../../../testing/cluster-only.js';
+import { scansOfTask } from '../../../testing/cluster-plan.js';
 import { databaseOn, startMigratedServer } from '../../../testing/migrated-server.js';
 import { createTestDatabase } from '../../../testing/test-database.js';
 
@@ -108,9 +108,9 @@ export async function lookedAt(tx: TenantTx, work: (tx: TenantTx) => Promise<unk
       const { text, distributed = text } = asked;
       await run(`PREPARE explained AS ${IS_CLUSTER ? distributed : text}`);
       const execute = `EXECUTE explained (${values.map(literalOf).join(', ')})`;
-      // What Citus makes of a plan in JSON is none.
+      // Of blocks Citus tells only the coordinator's.
       const found = IS_CLUSTER
-        ? lookedAtByLines(await run(`EXPLAIN (ANALYZE, BUFFERS, TIMING OFF) ${execute}`))
+        ? { rows: sumOf(scansOfTask(await run(`EXPLAIN (ANALYZE, TIMING OFF) ${execute}`)).map(rowsIn)), blocks: 0 }
         : lookedAtByNodes(await run(`EXPLAIN (ANALYZE, BUFFERS, TIMING OFF, FORMAT JSON) ${execute}`));
       await run('DEALLOCATE explained');
       looked = { rows: looked.rows + found.rows, blocks: looked.blocks + found.blocks };
@@ -129,32 +129,14 @@ function lookedAtByNodes(rows: readonly { 'QUERY PLAN': { Plan: PlanNode }[] }[]
   return looked;
 }
 
-function rowsIn(node: PlanNode): number {
+function rowsIn(node: Omit<PlanNode, 'Shared Hit Blocks' | 'Shared Read Blocks'>): number {
   const removed = (node['Rows Removed by Filter'] ?? 0) + (node['Rows Removed by Index Recheck'] ?? 0);
   const own = node['Relation Name'] === undefined ? 0 : (node['Actual Rows'] + removed) * node['Actual Loops'];
-  return own + (node.Plans ?? []).reduce((sum, child) => sum + rowsIn(child), 0);
+  return own + sumOf((node.Plans ?? []).map(rowsIn));
 }
 
-const SCAN_LINE = /-> +(?:Index|Index Only|Seq|Bitmap Heap) Scan .*\bon \w+.*\(actual rows=(\d+) loops=(\d+)\)/;
-const REMOVED_LINE = /Rows Removed by (?:Filter|Index Recheck): (\d+)/;
-
-/** The plan of the server that has the rows, as text. It tells of no blocks but the coordinator's. */
-function lookedAtByLines(rows: readonly { 'QUERY PLAN': string }[]): Looked {
-  const lines = rows.map((row) => row['QUERY PLAN']);
-  assert(
-    lines.some((line) => line.includes('Task Count: 1')),
-    'one server was asked',
-  );
-  let [given, loops] = [0, 1];
-  for (const line of lines) {
-    const scan = SCAN_LINE.exec(line);
-    if (scan) {
-      loops = Number(scan[2]);
-      given += Number(scan[1]) * loops;
-    }
-    given += Number(REMOVED_LINE.exec(line)?.[1] ?? 0) * loops;
-  }
-  return { rows: given, blocks: 0 };
+function sumOf(numbers: readonly number[]): number {
+  return numbers.reduce((sum, each) => sum + each, 0);
 }
 
 function literalOf(value: Value): string {
