@@ -216,6 +216,7 @@ describe('commands on a Citus cluster', { skip: unlessCitus() }, () => {
     const [month] = (await superuser.query<{ name: string }>(FARTHEST_MONTH)).rows;
     await superuser.query(`DROP TABLE ${month?.name}`);
     await waitForStandby(hung, 'nobody');
+    assert.match(await doctor(), /cluster: Not every server of the cluster commits a change in time/);
     const served = await serveWith(settings);
     try {
       // The job has asked whether every server commits, and that question hangs.

@@ -58,7 +58,7 @@ async function examine(output: Output, config: Config, target: ConnectionTarget)
       const { isDistributed } = await refuseUnfitLogin(target);
       database = createDatabase({ target, clock: systemClock, ...databaseOptions(config), isDistributed });
       await refuseOldSchema(database);
-      if (isDistributed) cluster = await examineCluster(target);
+      if (isDistributed) cluster = await examineCommits(await examineCluster(target), database);
       return 'it answers, the schema fits, the login cannot look past row-level security';
     });
     for (const line of describeCluster(cluster)) output.print(line);
@@ -89,6 +89,20 @@ async function examineContent(
     return found ? `${found.rootKeyId} opens this database` : 'not used yet, the first start seals the database';
   });
 }
+
+/** Where every server answers, whether each commits as well. */
+async function examineCommits(cluster: ClusterFacts, database: Database): Promise<ClusterFacts> {
+  try {
+    await database.confirmServers();
+    return cluster;
+  } catch {
+    return { ...cluster, faults: [...cluster.faults, UNCOMMITTED] };
+  }
+}
+
+const UNCOMMITTED =
+  'Not every server of the cluster commits a change in time, or not all of them answer. Changes of the tenants there are refused, ' +
+  'and no new month of the log is made. Look on each for a disk that is full or slow and for a synchronous standby that is lost.';
 
 function describeCluster(cluster: ClusterFacts | undefined): string[] {
   if (cluster === undefined) return [];
