@@ -8,7 +8,7 @@ import type { Findings, Goal } from '../page/results.js';
 import { NOTHING } from '../page/results.js';
 import type { Bench } from '../plan.js';
 import { CHECKOUT, startProduct } from '../product.js';
-import { card, cards, wire } from '../requests.js';
+import { call, card, cards, wire } from '../requests.js';
 import { seedTokens } from '../seed.js';
 import { median, ratiosOf, spread } from '../statistics.js';
 import type { VaultTenant } from '../tenants.js';
@@ -69,12 +69,15 @@ const PATHS: readonly Path[] = [
       (await seedTokens(port, key, count)).map((id) => wire('DELETE', `/tokens/${id}`, key)),
   },
   { name: 'list 20', count: 2_000, requests: ({ tenant }) => [wire('GET', '/tokens?size=20', tenant.key)] },
-  { name: 'search 20', count: 500, requests: ({ tenant }) => [wire('POST', '/tokens/search', tenant.key, SEARCH)] },
+  { name: 'search 20', count: 2_000, requests: ({ tenant }) => [wire('POST', '/tokens/search', tenant.key, SEARCH)] },
 ];
 const ONE_CARD = JSON.stringify(card());
 const FEW_CARDS = cards(TOKENIZED);
 const CHANGE = JSON.stringify({ metadata: { changed: 'yes' } });
-const SEARCH = JSON.stringify({ query: 'data:4242424242424242', size: 20 });
+/** As many tokens have it as a page has room for, however many others are made. */
+const RARE_NUMBER = '5555555555554444';
+const SEARCHED = 20;
+const SEARCH = JSON.stringify({ query: `data:${RARE_NUMBER}`, size: SEARCHED });
 
 /** A checkout with a database of its own that lasts over the rounds. */
 interface Build {
@@ -125,6 +128,7 @@ async function prepare({ workshop }: Bench, checkout: string): Promise<Build> {
   const product = await startProduct(workshop, { checkout });
   const tenant = await makeVaultTenant(product);
   const ids = await seedTokens(product.port, tenant.key, TOKENS_TO_READ);
+  await call(product.port, tenant.key, 'POST', '/tokenize', cards(SEARCHED, RARE_NUMBER));
   await product.stop();
   return { checkout, dataDir: product.dataDir, key: product.key, tenant, ids };
 }
