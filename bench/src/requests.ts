@@ -8,6 +8,17 @@ export function card(number = '4242424242424242'): object {
   };
 }
 
+/** One of many numbers with a check digit that fits. */
+export function cardNumber(n: number): string {
+  const digits = `4${String(n).padStart(14, '0')}`;
+  const sum = [...digits].reduce((all, digit, at) => all + (at % 2 === 0 ? doubled(Number(digit)) : Number(digit)), 0);
+  return `${digits}${(10 - (sum % 10)) % 10}`;
+}
+
+function doubled(digit: number): number {
+  return digit > 4 ? digit * 2 - 9 : digit * 2;
+}
+
 /** So many cards, as the body of POST /tokenize. */
 export function cards(count: number, number?: string): string {
   return JSON.stringify(Array.from({ length: count }, () => card(number)));

@@ -8,7 +8,7 @@ import type { Findings, Goal } from '../page/results.js';
 import { NOTHING } from '../page/results.js';
 import type { Bench } from '../plan.js';
 import { CHECKOUT, startProduct } from '../product.js';
-import { call, card, cards, wire } from '../requests.js';
+import { call, card, cardNumber, cards, wire } from '../requests.js';
 import { seedTokens } from '../seed.js';
 import { median, ratiosOf, spread } from '../statistics.js';
 import type { VaultTenant } from '../tenants.js';
@@ -46,7 +46,11 @@ interface Path {
 }
 
 const PATHS: readonly Path[] = [
-  { name: 'create', count: 9_000, requests: ({ tenant }) => [wire('POST', '/tokens', tenant.key, ONE_CARD)] },
+  {
+    name: 'create',
+    count: 9_000,
+    requests: ({ tenant }) => ONE_CARD.map((body) => wire('POST', '/tokens', tenant.key, body)),
+  },
   {
     name: 'read',
     count: 15_000,
@@ -55,7 +59,7 @@ const PATHS: readonly Path[] = [
   {
     name: `tokenize ${TOKENIZED}`,
     count: 3_000,
-    requests: ({ tenant }) => [wire('POST', '/tokenize', tenant.key, FEW_CARDS)],
+    requests: ({ tenant }) => FEW_CARDS.map((body) => wire('POST', '/tokenize', tenant.key, body)),
   },
   {
     name: 'update',
@@ -71,8 +75,10 @@ const PATHS: readonly Path[] = [
   { name: 'list 20', count: 2_000, requests: ({ tenant }) => [wire('GET', '/tokens?size=20', tenant.key)] },
   { name: 'search 20', count: 2_000, requests: ({ tenant }) => [wire('POST', '/tokens/search', tenant.key, SEARCH)] },
 ];
-const ONE_CARD = JSON.stringify(card());
-const FEW_CARDS = cards(TOKENIZED);
+/** Were they all alike, whoever searches for one would find every token. */
+const NUMBERS = Array.from({ length: 2_000 }, (_, n) => cardNumber(n));
+const ONE_CARD = NUMBERS.map((number) => JSON.stringify(card(number)));
+const FEW_CARDS = NUMBERS.map((number) => cards(TOKENIZED, number));
 const CHANGE = JSON.stringify({ metadata: { changed: 'yes' } });
 /** As many tokens have it as a page has room for, however many others are made. */
 const RARE_NUMBER = '5555555555554444';
