@@ -10,6 +10,11 @@ CREATE TABLE stand_in.pg_dist_partition (
   logicalrelid regclass PRIMARY KEY, partmethod char NOT NULL, partkey text, colocationid text, place serial);
 GRANT USAGE ON SCHEMA stand_in TO PUBLIC;
 GRANT SELECT ON stand_in.pg_dist_partition TO PUBLIC;
+-- Of no server that could be asked.
+CREATE TABLE stand_in.pg_dist_placement (shardid bigint, groupid integer);
+GRANT SELECT ON stand_in.pg_dist_placement TO PUBLIC;
+CREATE FUNCTION stand_in.get_shard_id_for_distribution_column(table_name regclass, value anyelement) RETURNS bigint
+  LANGUAGE sql AS 'SELECT 1::bigint';
 
 CREATE FUNCTION stand_in.truncate_local_data_after_distributing_table(table_name regclass) RETURNS void
   LANGUAGE sql AS '';

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
+import { generateRootKey } from '../crypto/root-key.js';
 import { distribute } from '../storage/distribution/distribute.js';
 import { installCitusStandIn } from './citus-stand-in.js';
 import { eventually } from './eventually.js';
@@ -7,26 +8,28 @@ import type { Pair } from './isolation-pair.js';
 import { makePair, stored } from './isolation-pair.js';
 import { leaksIn, walkIsolation } from './isolation-walk.js';
 import type { TestApp } from './test-app.js';
-import { rootKeyOf, startTestApp } from './test-app.js';
+import { startTestApp } from './test-app.js';
+import type { TestDatabase } from './test-database.js';
+import { createTestDatabase } from './test-database.js';
 
 /**
  * Everything that is put to a distributed database in other words is put so to one server here: the same tables, the policies
  * that distribution leaves, and nobody who spreads them. What Citus itself does with the words is for a run on a cluster.
  */
 describe('the forms for a distributed database, on one server', () => {
-  let plain: TestApp;
+  let db: TestDatabase;
   let app: TestApp;
   let pair: Pair;
   before(async () => {
-    plain = await startTestApp();
-    await installCitusStandIn(plain.db.owner);
-    await distribute(plain.db.ownerTarget);
-    app = await startTestApp({ beside: { db: { ...plain.db, isDistributed: true }, rootKey: rootKeyOf(plain) } });
+    db = await createTestDatabase();
+    await installCitusStandIn(db.owner);
+    await distribute(db.ownerTarget);
+    app = await startTestApp({ beside: { db: { ...db, isDistributed: true }, rootKey: generateRootKey() } });
     pair = await makePair(app);
   });
   after(async () => {
     await app?.close();
-    await plain?.close();
+    await db?.drop();
   });
 
   const hashesOf = async (tenantId: string): Promise<Set<string>> => {
