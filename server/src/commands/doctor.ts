@@ -90,7 +90,7 @@ async function examineContent(
   });
 }
 
-/** Where every server answers, whether each commits as well. */
+/** Whether each server commits as well. */
 async function examineCommits(cluster: ClusterFacts, database: Database): Promise<ClusterFacts> {
   try {
     await database.confirmServers();

@@ -20,7 +20,9 @@ const READ_BOUNDS = { acquireMs: 1_000, statementMs: READ_ANSWER_MAX_MS, lockMs:
  */
 const WRITE_BOUNDS = { acquireMs: 1_000, statementMs: 3_600_000, lockMs: 1_000 };
 /** One to ask a server, one to ask where a tenant is. */
-const CONNECTIONS = 2;
+const READ_CONNECTIONS = 2;
+/** A probe that hangs keeps its connection, and those of other servers must not wait for it. */
+const WRITE_CONNECTIONS_MAX = 64;
 const LOOKS: Scope = { role: 'strongroom_system', tenants: [], isReadOnly: true };
 
 const FIND_SERVER = statement<{ server: string }>(
@@ -68,8 +70,8 @@ export function watchServers(
   clock: Clock,
   dialect: Dialect,
 ): WatchedServers {
-  const readers = new ConnectionPool(target, READ_BOUNDS, CONNECTIONS, servers);
-  const writers = new ConnectionPool(target, WRITE_BOUNDS, CONNECTIONS, servers);
+  const readers = new ConnectionPool(target, READ_BOUNDS, READ_CONNECTIONS, servers);
+  const writers = new ConnectionPool(target, WRITE_BOUNDS, WRITE_CONNECTIONS_MAX, servers);
   const reading = new Transactions(READ_BOUNDS, dialect);
   const hanging = new Hanging();
   const writing = new Transactions(WRITE_BOUNDS, dialect, { reads: hanging, writes: hanging });

@@ -10,6 +10,7 @@ import type { TenantTx } from '../../storage/scope.js';
 import type { Value } from '../../storage/statement.js';
 import { statement } from '../../storage/statement.js';
 import { IS_CLUSTER } from '../../testing/cluster-only.js';
+import type { ScanNode } from '../../testing/cluster-plan.js';
 import { scansOfTask } from '../../testing/cluster-plan.js';
 import { createFakeClock } from '../../testing/fake-clock.js';
 import type { TestApp } from '../../testing/test-app.js';
@@ -31,13 +32,7 @@ const PAGE = 21;
 /** A page must not read more than this many rows, of any table, however many there are. */
 const ROWS_MAX = 700;
 
-interface PlanNode {
-  readonly 'Node Type': string;
-  readonly 'Relation Name'?: string;
-  readonly 'Index Name'?: string;
-  readonly 'Actual Rows': number;
-  readonly 'Actual Loops': number;
-  readonly 'Rows Removed by Filter'?: number;
+interface PlanNode extends ScanNode {
   readonly Plans?: readonly PlanNode[];
 }
 
