@@ -24,7 +24,7 @@ const WARM_UP_SHARE = 1;
 const QUICK_SHARE = 0.1;
 /** So often in a round it is either build's turn. */
 const SLICES = 20;
-const GOAL: Bound = { most: 1.05 };
+const GOAL: Bound = { most: 1.03 };
 const HEAD = [
   'path',
   'earlier API µs',

@@ -16,7 +16,7 @@ import type { TenantTx } from '../storage/scope.js';
 import { setModified } from '../vault/carry/queries.js';
 import { addActiveTokens, addToGroups } from '../vault/count/queries.js';
 import { TOKEN_EVENTS } from '../vault/events.js';
-import { claimFingerprint } from '../vault/make/claim-queries.js';
+import { claimFingerprint, releaseClaim } from '../vault/make/claim-queries.js';
 import { insertCombinations } from '../vault/make/combination-queries.js';
 import {
   deleteTerms,
@@ -146,6 +146,10 @@ const CASES: Readonly<Record<string, Case>> = {
       const claim = { type: 'card', fingerprint: Buffer.alloc(32, 3), ...place, tokenId: newId(), atMs: Date.now() };
       return claimFingerprint(tx, { tenantId: tx.tenantId, ...claim, ...odd });
     },
+  },
+  RELEASE_CLAIMS: {
+    kinds: { type: 'text', fingerprint: 'bytes', id: 'text' },
+    run: (tx, odd) => releaseClaim(tx, { type: 'card', fingerprint: Buffer.alloc(32, 3), id: newId(), ...odd }),
   },
   TOUCH_API_KEYS: {
     kinds: { tenantId: 'uuid', applicationId: 'uuid', keyId: 'uuid', usedAtMs: 'instant' },

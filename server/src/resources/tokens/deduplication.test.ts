@@ -188,6 +188,28 @@ describe('deduplication', () => {
     assert.equal((await vault.make(ending)).id, fourth.id);
   });
 
+  it('of many cards at once: each that is deleted is made anew, each that stays still stands for itself', async () => {
+    await fresh({ deduplicate_tokens: 'true' });
+    const bodies = Array.from({ length: 40 }, () => card());
+    const makeAll = async () => Promise.all(bodies.map(async (body) => (await vault.make(body)).id));
+    const before = await makeAll();
+    const isDeleted = (n: number): boolean => n % 2 === 0;
+    const gone = before.filter((_, n) => isDeleted(n));
+    const statuses = await Promise.all(gone.map(async (id) => (await vault.send('DELETE', pathOf(id))).status));
+    assert.deepEqual(new Set(statuses), new Set([204]));
+    const text = 'SELECT token_id FROM token_claims WHERE tenant_id = $1';
+    const { rows } = await vault.app.db.owner.query(text, [vault.tenant.id]);
+    const stayed = before.filter((_, n) => !isDeleted(n));
+    assert.deepEqual(rows.map(({ token_id }) => token_id).sort(), stayed.sort());
+    const after = await makeAll();
+    assert.deepEqual(
+      after.map((id, n) => before.includes(id) !== isDeleted(n)),
+      bodies.map(() => true),
+    );
+    assert.equal(new Set([...before, ...after]).size, 60);
+    await vault.assertCountersTrue();
+  });
+
   it('creates and deletes of one card at once: never two tokens of it, never a 500', async () => {
     await fresh({ deduplicate_tokens: 'true' });
     const body = card();

@@ -1,12 +1,13 @@
 import { byteaArray, textArray, timestampArray, uuidArray } from '../../storage/binary-array.js';
 import type { AskedPart, Bulk } from '../../storage/bulk.js';
+import { bulkWrite } from '../../storage/bulk.js';
 import type { TenantTx } from '../../storage/scope.js';
 import type { RowOf } from '../../storage/statement.js';
 import { distributedStatement, statement } from '../../storage/statement.js';
 import type { TokenRow } from '../stored/row.js';
 
-/** Before the tokens that claim. */
-const ORDER = 10;
+/** Before the tokens that claim; and what nobody claims any more is free for whoever asks in the same moment. */
+const ORDER = { release: 5, claim: 10 };
 
 /** A tenant's id is of one length, so no two keys read alike. */
 const nameOf = (tenantId: string, tokenId: string): string => `${tenantId}${tokenId}`;
@@ -43,7 +44,7 @@ const CLAIM_FINGERPRINTS: Bulk<Claim, ClaimResult, Map<string, FingerprintHolder
      CROSS JOIN LATERAL claim_fingerprint(given.tenant_id, given.type, given.fingerprint, given.scope, given.group_id,
                                           given.match_digest, given.expires_at, given.token_id, given.at) AS claimed`,
   ),
-  order: ORDER,
+  order: ORDER.claim,
   values: (unsorted) => {
     const rows = inLockOrder(unsorted);
     return [
@@ -117,10 +118,46 @@ export async function moveClaim(tx: TenantTx, { type, fingerprint, id }: TokenRo
   await tx.run(MOVE_CLAIM, [tx.tenantId, type, fingerprint, from, id]);
 }
 
-const RELEASE_CLAIM = statement<never>(
+interface ReleasedClaim extends Pick<TokenRow, 'type' | 'id'> {
+  readonly tenantId: string;
+  readonly fingerprint: Buffer;
+  /** The scope in which it goes on to stand for its fingerprint. */
+  readonly kept: string | null;
+}
+
+/** One of them by itself, which Citus leads to its server without planning it anew. */
+const RELEASE_CLAIM = distributedStatement<unknown>(
   'release_claim',
   `DELETE FROM token_claims
    WHERE tenant_id = $1 AND type = $2 AND fingerprint = $3 AND token_id = $4 AND scope IS DISTINCT FROM $5::uuid`,
+);
+
+const RELEASE_CLAIMS = bulkWrite<ReleasedClaim>(
+  statement(
+    'release_claims',
+    `DELETE FROM token_claims AS c USING unnest($1::uuid[], $2::text[], $3::bytea[], $4::text[], $5::uuid[])
+       AS given (tenant_id, type, fingerprint, token_id, kept)
+     WHERE c.tenant_id = given.tenant_id AND c.type = given.type AND c.fingerprint = given.fingerprint
+       AND c.token_id = given.token_id AND c.scope IS DISTINCT FROM given.kept`,
+  ),
+  ORDER.release,
+  (unsorted) => {
+    const rows = [...unsorted].sort((a, b) => Buffer.compare(a.fingerprint, b.fingerprint));
+    return [
+      uuidArray(rows.map(({ tenantId }) => tenantId)),
+      textArray(rows.map(({ type }) => type)),
+      byteaArray(rows.map(({ fingerprint }) => fingerprint)),
+      textArray(rows.map(({ id }) => id)),
+      uuidArray(rows.map(({ kept }) => kept)),
+    ];
+  },
+  {
+    distributed: (tenantId, rows) =>
+      rows.map(({ type, fingerprint, id, kept }) => ({
+        statement: RELEASE_CLAIM,
+        values: [tenantId, type, fingerprint, id, kept],
+      })),
+  },
 );
 
 /** The token no longer stands for its fingerprint, except in the scope it may have claimed just now. */
@@ -129,5 +166,6 @@ export async function releaseClaim(
   { type, fingerprint, id }: Pick<TokenRow, 'type' | 'fingerprint' | 'id'>,
   kept: string | null = null,
 ): Promise<void> {
-  if (fingerprint !== null) await tx.run(RELEASE_CLAIM, [tx.tenantId, type, fingerprint, id, kept]);
+  if (fingerprint === null) return;
+  await tx.gather(RELEASE_CLAIMS, [{ tenantId: tx.tenantId, type, fingerprint, id, kept }]);
 }
