@@ -12,7 +12,7 @@ import { createWorkshop } from './workshop.js';
 
 const HELP = `--only PART     one part alone, or several with commas between: ${Object.keys(PARTS).join(', ')}
 --rounds N      from 1 to 99
---against PATH  another checkout, built, that the part "builds" compares this one with
+--against PATH  another checkout, built, that "builds" and "builds-by-url" compare this one with
 --path NAME     of that comparison one path alone, printed and not written
 --compare FILE  raw results of an earlier run, printed beside those of this one
 --quick         rough figures, printed and not written
@@ -32,7 +32,7 @@ const values = readOptions(
   HELP,
 );
 /** Differences of a few per cent take more rounds than others. */
-const COMPARED = 'builds';
+const COMPARED = ['builds', 'builds-by-url'];
 const COMPARED_ROUNDS = 9;
 const DOCS = fileURLToPath(new URL('../../docs', import.meta.url));
 /** What the page was made of. It stays on the machine that measured it. */
@@ -95,8 +95,10 @@ function print({ tables, goals, notes }: Findings): void {
 }
 
 function chosen(only: string | undefined, against: string | undefined): string[] {
-  const wanted = only?.split(',') ?? Object.keys(PARTS).filter((name) => name !== COMPARED || against !== undefined);
-  if (wanted.includes(COMPARED) && against === undefined) endWith(`${COMPARED} takes --against`);
+  const wanted =
+    only?.split(',') ?? Object.keys(PARTS).filter((name) => against !== undefined || !COMPARED.includes(name));
+  const compared = COMPARED.find((name) => wanted.includes(name));
+  if (compared !== undefined && against === undefined) endWith(`${compared} takes --against`);
   const unknown = wanted.filter((name) => PARTS[name] === undefined);
   if (unknown.length > 0)
     endWith(`No part is named ${unknown.join(', ')}. There are: ${Object.keys(PARTS).join(', ')}`);
@@ -110,7 +112,8 @@ async function earlierResults(file: string): Promise<Results> {
 }
 
 function roundsOf(text: string | undefined, chosenNames: readonly string[]): number | undefined {
-  if (text === undefined) return chosenNames.join() === COMPARED && !isQuick ? COMPARED_ROUNDS : undefined;
+  if (text === undefined)
+    return chosenNames.every((name) => COMPARED.includes(name)) && !isQuick ? COMPARED_ROUNDS : undefined;
   if (!/^[1-9]\d?$/.test(text)) endWith('--rounds takes a number from 1 to 99');
   return Number(text);
 }

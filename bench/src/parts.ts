@@ -1,5 +1,5 @@
 import type { Findings } from './page/results.js';
-import { measureBuilds } from './parts/builds.js';
+import { measureBuilds, measureBuildsByUrl } from './parts/builds.js';
 import { measureCapacity } from './parts/capacity.js';
 import { measureCombinations } from './parts/combinations.js';
 import { measureDistributed } from './parts/distributed.js';
@@ -45,4 +45,5 @@ export const PARTS: Readonly<Record<string, (bench: Bench) => Promise<Findings>>
   memory: measureMemory,
   capacity: measureCapacity,
   builds: measureBuilds,
+  'builds-by-url': measureBuildsByUrl,
 };

@@ -204,4 +204,9 @@ every round, and warmed up. The figure compared is processor time per request, u
 without autovacuum, because it depends less than the rate on other work of the machine. A build compared with itself shows how
 much of a ratio is chance.`,
   },
+  {
+    name: 'builds-by-url',
+    title: 'This build and an earlier one, on PostgreSQL servers',
+    text: `The same, where each build has a server from packages, with the settings of the embedded one, reached by URL.`,
+  },
 ];

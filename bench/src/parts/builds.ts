@@ -1,5 +1,6 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
+import { startPostgres } from '@strongroom/test-servers/postgres.js';
 import type { Round as Turn } from '../alternate.js';
 import type { Bound } from '../goals.js';
 import { boundText, goalOf } from '../goals.js';
@@ -7,9 +8,11 @@ import { runAlternating } from '../load/run.js';
 import type { Findings, Goal } from '../page/results.js';
 import { NOTHING } from '../page/results.js';
 import type { Bench } from '../plan.js';
+import type { ProductOptions } from '../product.js';
 import { CHECKOUT, startProduct } from '../product.js';
 import { call, card, cardNumber, cards, wire } from '../requests.js';
 import { seedTokens } from '../seed.js';
+import { byUrl, SERVER_SETTINGS } from '../server-by-url.js';
 import { median, ratiosOf, spread } from '../statistics.js';
 import type { VaultTenant } from '../tenants.js';
 import { makeVaultTenant } from '../tenants.js';
@@ -86,7 +89,7 @@ const SEARCHED = 20;
 const SEARCH = JSON.stringify({ query: `data:${RARE_NUMBER}`, size: SEARCHED });
 
 /** A checkout with a database of its own that lasts over the rounds. */
-interface Build {
+interface Build extends UsedDatabase {
   readonly checkout: string;
   readonly dataDir: string;
   readonly key: string;
@@ -103,11 +106,29 @@ interface Found {
   readonly ours: Round[];
 }
 
-/** What a request costs in processor time, this build against an earlier one. */
-export async function measureBuilds(bench: Bench): Promise<Findings> {
+/** What a request costs in processor time, this build against an earlier one, each on an embedded server of its own. */
+export function measureBuilds(bench: Bench): Promise<Findings> {
+  return compareBuilds(bench, async () => ({}));
+}
+
+/** The same on servers from packages. */
+export function measureBuildsByUrl(bench: Bench): Promise<Findings> {
+  return compareBuilds(bench, async () => {
+    const postgres = await startPostgres({ settings: SERVER_SETTINGS });
+    bench.workshop.defer(() => postgres.remove());
+    return byUrl(postgres);
+  });
+}
+
+type UsedDatabase = Pick<ProductOptions, 'env' | 'postmaster'>;
+
+async function compareBuilds(bench: Bench, makeDatabase: () => Promise<UsedDatabase>): Promise<Findings> {
   const { plan, say } = bench;
   if (plan.against === undefined) throw new Error('there is nothing to compare with: --against names a checkout');
-  const builds = { earlier: await prepare(bench, plan.against), ours: await prepare(bench, CHECKOUT) };
+  const builds = {
+    earlier: await prepare(bench, plan.against, await makeDatabase()),
+    ours: await prepare(bench, CHECKOUT, await makeDatabase()),
+  };
   const paths = PATHS.filter(({ name }) => plan.path === undefined || name === plan.path);
   if (paths.length === 0) throw new Error(`--path names one of ${PATHS.map(({ name }) => name).join(', ')}`);
   const found = paths.map((path): Found => ({ path, earlier: [], ours: [] }));
@@ -130,13 +151,13 @@ export async function measureBuilds(bench: Bench): Promise<Findings> {
   };
 }
 
-async function prepare({ workshop }: Bench, checkout: string): Promise<Build> {
-  const product = await startProduct(workshop, { checkout });
+async function prepare({ workshop }: Bench, checkout: string, database: UsedDatabase): Promise<Build> {
+  const product = await startProduct(workshop, { checkout, ...database });
   const tenant = await makeVaultTenant(product);
   const ids = await seedTokens(product.port, tenant.key, TOKENS_TO_READ);
   await call(product.port, tenant.key, 'POST', '/tokenize', cards(SEARCHED, RARE_NUMBER));
   await product.stop();
-  return { checkout, dataDir: product.dataDir, key: product.key, tenant, ids };
+  return { checkout, ...database, dataDir: product.dataDir, key: product.key, tenant, ids };
 }
 
 /**

@@ -7,24 +7,17 @@ import { NOTHING } from '../page/results.js';
 import { commonPaths, ratePlot, sideOf } from '../paths.js';
 import type { Bench } from '../plan.js';
 import { startProduct } from '../product.js';
+import { byUrl, SERVER_SETTINGS } from '../server-by-url.js';
 
 const PATHS = ['create a card', 'read a card'] as const;
-/** As the embedded server has them, so that the way to the server is what differs. */
-const SETTINGS = { fsync: 'on', shared_buffers: '128MB', jit: 'off' };
 
 /** The embedded server through its socket, and a server from packages through TCP. */
 export async function measureServer(bench: Bench): Promise<Findings> {
   const { workshop } = bench;
-  const postgres = await startPostgres({ settings: SETTINGS });
+  const postgres = await startPostgres({ settings: SERVER_SETTINGS });
   workshop.defer(() => postgres.remove());
   const embedded = await startProduct(workshop);
-  const remote = await startProduct(workshop, {
-    env: {
-      STRONGROOM_DATABASE_URL: postgres.url('service'),
-      STRONGROOM_MIGRATION_DATABASE_URL: postgres.url('owner'),
-    },
-    postmaster: postgres.pid(),
-  });
+  const remote = await startProduct(workshop, byUrl(postgres));
   const [first, second] = [await commonPaths(embedded, PATHS), await commonPaths(remote, PATHS)];
   const comparisons: Comparison[] = [];
   for (const path of PATHS) {
