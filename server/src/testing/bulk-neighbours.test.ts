@@ -28,6 +28,7 @@ import {
   insertTerms,
   insertTokens,
   LOCK_TOKENS,
+  updateToken,
 } from '../vault/queries.js';
 import type { TokenRow } from '../vault/stored/row.js';
 import type { TestApp } from './test-app.js';
@@ -123,6 +124,18 @@ const CASES: Readonly<Record<string, Case>> = {
       const row = token(tx, {});
       await insertTokens(tx, [row]);
       await deleteTokens(tx, [{ ...row, ...odd }]);
+    },
+  },
+  UPDATE_TOKENS: {
+    kinds: {
+      ...{ tenant_id: 'uuid', id: 'text', group_id: 'uuid', modified_by: 'uuid', modified_at: 'date' },
+      ...{ expires_at: 'date', cvc_expires_at: 'date', fingerprint: 'bytes', terms: 'bytes' },
+      ...{ data_version: 'number', sealed: 'bytes' },
+    },
+    async run(tx, odd) {
+      const row = token(tx, {});
+      await insertTokens(tx, [row]);
+      await updateToken(tx, row, { ...row, data_version: 2, ...odd });
     },
   },
   SET_MODIFIED: {

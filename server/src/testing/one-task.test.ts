@@ -26,8 +26,8 @@ const HOT_PATHS: Readonly<Record<string, readonly string[]>> = {
   'create under an idempotency key': ['find_kept_answers', 'insert_answer_alone', 'insert_shown_by_answer'],
   'read and detokenize': ['find_tokens_alone', 'find_tokens', 'find_many_tokens', 'find_whole_tokens', ...LOG],
   'count a token as active': ['add_active_of_tenant'],
-  'update a token': ['lock_tokens_alone', 'lock_tokens', 'update_token', 'release_claim', 'delete_token_terms'],
-  'delete a token': ['delete_tokens', 'empty_kept_answers'],
+  'update a token': ['lock_tokens_alone', 'lock_tokens', 'update_tokens_alone', 'delete_token_terms'],
+  'delete a token': ['delete_tokens', 'release_claims_alone', 'empty_kept_answers'],
   'list tokens': [
     'find_tokens_by_time_all',
     'count_tokens_all',

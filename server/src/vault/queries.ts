@@ -1,5 +1,5 @@
 import { byteaArray, int4Array, textArray, timestampArray, uuidArray } from '../storage/binary-array.js';
-import type { Bulk } from '../storage/bulk.js';
+import type { AskedPart, Bulk } from '../storage/bulk.js';
 import { bulkWrite } from '../storage/bulk.js';
 import { Overtaken } from '../storage/faults.js';
 import { givenInsert, givenStatement } from '../storage/given.js';
@@ -243,34 +243,75 @@ export async function deleteTerms(tx: TenantTx, tokens: readonly TermRow[]): Pro
   if (found.length > 0) await tx.gather(DELETE_TERMS, found);
 }
 
-const UPDATE_TOKEN = statement<{ id: string }>(
-  'update_token',
+/** A token as it is to be, in place of the version that was read. */
+interface TokenChange extends TokenRow {
+  readonly replaces: number;
+}
+
+const UPDATE_TOKENS: Bulk<TokenChange, RowName, ReadonlySet<TokenChange>> = {
+  statement: statement(
+    'update_tokens',
+    `UPDATE tokens AS u
+     SET group_id = found.group_id, modified_by = found.modified_by, modified_at = found.modified_at,
+       expires_at = found.expires_at, cvc_expires_at = found.cvc_expires_at, fingerprint = found.fingerprint,
+       terms = found.terms, data_version = found.data_version, sealed = found.sealed,
+       match_digest = coalesce(found.match_digest, u.match_digest)
+     FROM (SELECT given.*, t.token
+           FROM unnest($1::uuid[], $2::text[], $3::uuid[], $4::uuid[], $5::timestamptz[], $6::timestamptz[],
+                       $7::timestamptz[], $8::bytea[], $9::bytea[], $10::int[], $11::bytea[], $12::int[], $13::bytea[])
+             AS given (tenant_id, id, group_id, modified_by, modified_at, expires_at, cvc_expires_at, fingerprint, terms,
+                       data_version, sealed, replaces, match_digest)
+           CROSS JOIN LATERAL (SELECT t.ctid AS token FROM tokens AS t
+                               WHERE t.tenant_id = given.tenant_id AND ${BY_ID} ORDER BY t.id LIMIT 1) AS t) AS found
+     WHERE u.tenant_id = found.tenant_id AND u.ctid = found.token AND u.data_version = found.replaces
+     RETURNING u.tenant_id, u.id`,
+  ),
+  order: ORDER.write,
+  values: (asked) => {
+    const rows = firstOfEach(asked);
+    return [
+      uuidArray(rows.map((row) => row.tenant_id)),
+      textArray(rows.map((row) => row.id)),
+      uuidArray(rows.map((row) => row.group_id)),
+      uuidArray(rows.map((row) => row.modified_by)),
+      timestampArray(rows.map((row) => row.modified_at?.getTime() ?? null)),
+      timestampArray(rows.map((row) => row.expires_at?.getTime() ?? null)),
+      timestampArray(rows.map((row) => row.cvc_expires_at?.getTime() ?? null)),
+      byteaArray(rows.map((row) => row.fingerprint)),
+      byteaArray(rows.map((row) => row.terms)),
+      int4Array(rows.map((row) => row.data_version)),
+      byteaArray(rows.map((row) => row.sealed)),
+      int4Array(rows.map((row) => row.replaces)),
+      byteaArray(rows.map((row) => row.match_digest ?? null)),
+    ];
+  },
+  collect: served,
+  distributed: (tenantId, asked) => firstOfEach(asked).map((row) => updateAlone(tenantId, row)),
+};
+
+/** One of them by itself, which Citus plans in less time. */
+const UPDATE_ALONE = distributedStatement<unknown>(
+  'update_tokens_alone',
   `UPDATE tokens AS u SET group_id = $3, modified_by = $4, modified_at = $5, expires_at = $6, cvc_expires_at = $7,
      fingerprint = $8, terms = $9, data_version = $10, sealed = $11, match_digest = coalesce($13, u.match_digest)
    FROM (SELECT t.ctid AS token FROM (SELECT $1::uuid AS tenant_id, $2::text AS id) AS given
          CROSS JOIN LATERAL (SELECT t.ctid FROM tokens AS t
                              WHERE t.tenant_id = $1 AND ${BY_ID} ORDER BY t.id LIMIT 1) AS t) AS found
-   WHERE u.tenant_id = $1 AND u.ctid = found.token AND u.data_version = $12 RETURNING u.id`,
+   WHERE u.tenant_id = $1 AND u.ctid = found.token AND u.data_version = $12 RETURNING u.tenant_id, u.id`,
 );
+
+function updateAlone(tenantId: string, row: TokenChange): AskedPart<RowName> {
+  const { id, group_id, modified_by, modified_at, expires_at, cvc_expires_at } = row;
+  const ends = [modified_at, expires_at, cvc_expires_at];
+  const content = [row.fingerprint, row.terms, row.data_version, row.sealed, row.replaces, row.match_digest ?? null];
+  return { statement: UPDATE_ALONE, values: [tenantId, id, group_id, modified_by, ...ends, ...content] };
+}
 
 /** A lock does not part changes that share a transaction; the version does. */
 export async function updateToken(tx: TenantTx, before: TokenRow, row: TokenRow): Promise<void> {
-  const updated = await tx.run(UPDATE_TOKEN, [
-    tx.tenantId,
-    row.id,
-    row.group_id,
-    row.modified_by,
-    row.modified_at,
-    row.expires_at,
-    row.cvc_expires_at,
-    row.fingerprint,
-    row.terms,
-    row.data_version,
-    row.sealed,
-    before.data_version,
-    row.match_digest ?? null,
-  ]);
-  if (updated.length === 0) throw overtaken();
+  const change = { ...row, replaces: before.data_version };
+  const updated = await tx.gather(UPDATE_TOKENS, [change]);
+  if (!updated.has(change)) throw overtaken();
 }
 
 function overtaken(): Overtaken {

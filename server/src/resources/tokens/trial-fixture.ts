@@ -149,7 +149,7 @@ export const trial: SliceTrial = {
   changes,
   doubles,
   widened: [
-    ...['find_kept_answers', 'find_tokens', 'lock_tokens', 'update_token', 'delete_tokens', 'delete_token_terms'],
+    ...['find_kept_answers', 'find_tokens', 'lock_tokens', 'update_tokens', 'delete_tokens', 'delete_token_terms'],
     ...['list_token_groups', 'find_token_directory_version', 'find_known_combinations', 'count_combinations'],
     ...['find_tokens_by_time_all', 'find_tokens_by_ids_all', 'count_tokens_all', 'count_tokens_by_groups'],
   ],
