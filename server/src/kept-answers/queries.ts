@@ -121,10 +121,13 @@ const EMPTY_ANSWERS = bulkWrite<GoneEntity>(
     ({ rows, tenant, isOf }) =>
       `WITH named AS MATERIALIZED (
          SELECT DISTINCT k.tenant_id, k.answer FROM ${rows('tenant_id uuid', 'token uuid')}
-         JOIN kept_tokens k ON k.tenant_id = ${tenant} AND k.token = given.token),
+         CROSS JOIN LATERAL (SELECT k.tenant_id, k.answer FROM kept_tokens AS k
+                             WHERE k.tenant_id = ${tenant} AND k.token = given.token OFFSET 0) AS k),
        emptied AS MATERIALIZED (
-         SELECT a.tenant_id, a.id FROM named JOIN idempotency_keys a ON ${isOf('a', 'named')} AND a.id = named.answer
-         ORDER BY a.tenant_id, a.id FOR UPDATE OF a)
+         SELECT a.tenant_id, a.id FROM (SELECT * FROM named ORDER BY tenant_id, answer) AS named
+         CROSS JOIN LATERAL (SELECT a.tenant_id, a.id FROM idempotency_keys AS a
+                             WHERE ${isOf('a', 'named')} AND a.id >= named.answer AND a.id <= named.answer
+                             ORDER BY a.id LIMIT 1 FOR UPDATE) AS a)
        UPDATE idempotency_keys a SET sealed = '' FROM emptied
        WHERE ${isOf('a', 'emptied')} AND a.id = emptied.id AND a.sealed <> ''`,
   ),

@@ -230,9 +230,13 @@ export async function insertTerms(tx: TenantTx, tokens: readonly TermRow[]): Pro
 const DELETE_TERMS = bulkWrite<TermRow>(
   givenStatement(
     'delete_token_terms',
-    ({ rows, tenant }) =>
-      `DELETE FROM token_terms AS t USING ${rows(...TERM_COLUMNS)}
-       WHERE t.tenant_id = ${tenant} AND t.term = given.term AND t.created_at = given.created_at AND t.tie = given.tie`,
+    ({ rows, tenant, isOf }) =>
+      `DELETE FROM token_terms AS d
+       USING (SELECT t.tenant_id, t.place FROM ${rows(...TERM_COLUMNS)}
+              CROSS JOIN LATERAL (SELECT t.tenant_id, t.ctid AS place FROM token_terms AS t
+                                  WHERE t.tenant_id = ${tenant} AND t.term = given.term
+                                    AND t.created_at = given.created_at AND t.tie = given.tie LIMIT 1) AS t) AS found
+       WHERE ${isOf('d', 'found')} AND d.ctid = found.place`,
   ),
   ORDER.terms,
   termColumns,
@@ -256,14 +260,16 @@ const UPDATE_TOKENS: Bulk<TokenChange, RowName, ReadonlySet<TokenChange>> = {
        expires_at = found.expires_at, cvc_expires_at = found.cvc_expires_at, fingerprint = found.fingerprint,
        terms = found.terms, data_version = found.data_version, sealed = found.sealed,
        match_digest = coalesce(found.match_digest, u.match_digest)
-     FROM (SELECT given.*, t.token
+     FROM (SELECT t.tenant_id, t.token, t.version, given.group_id, given.modified_by, given.modified_at,
+             given.expires_at, given.cvc_expires_at, given.fingerprint, given.terms, given.data_version, given.sealed,
+             given.match_digest
            FROM unnest($1::uuid[], $2::text[], $3::uuid[], $4::uuid[], $5::timestamptz[], $6::timestamptz[],
                        $7::timestamptz[], $8::bytea[], $9::bytea[], $10::int[], $11::bytea[], $12::int[], $13::bytea[])
              AS given (tenant_id, id, group_id, modified_by, modified_at, expires_at, cvc_expires_at, fingerprint, terms,
                        data_version, sealed, replaces, match_digest)
-           CROSS JOIN LATERAL (SELECT t.ctid AS token FROM tokens AS t
+           CROSS JOIN LATERAL (SELECT t.tenant_id, t.ctid AS token, given.replaces AS version FROM tokens AS t
                                WHERE t.tenant_id = given.tenant_id AND ${BY_ID} ORDER BY t.id LIMIT 1) AS t) AS found
-     WHERE u.tenant_id = found.tenant_id AND u.ctid = found.token AND u.data_version = found.replaces
+     WHERE u.tenant_id = found.tenant_id AND u.ctid = found.token AND u.data_version = found.version
      RETURNING u.tenant_id, u.id`,
   ),
   order: ORDER.write,
@@ -323,9 +329,9 @@ const DELETE_TOKENS: Bulk<BareRow, RowName, ReadonlySet<BareRow>> = {
     'delete_tokens',
     ({ rows, tenant, isOf }) =>
       `DELETE FROM tokens AS d
-       USING (SELECT t.tenant_id, t.token, given.data_version
+       USING (SELECT t.tenant_id, t.token, t.data_version
               FROM ${rows('tenant_id uuid', 'id text', 'data_version int')}
-              CROSS JOIN LATERAL (SELECT t.tenant_id, t.ctid AS token FROM tokens AS t
+              CROSS JOIN LATERAL (SELECT t.tenant_id, t.ctid AS token, given.data_version FROM tokens AS t
                                   WHERE t.tenant_id = ${tenant} AND ${BY_ID} ORDER BY t.id LIMIT 1) AS t) AS found
        WHERE ${isOf('d', 'found')} AND d.ctid = found.token AND d.data_version = found.data_version
        RETURNING d.tenant_id, d.id`,

@@ -48,10 +48,14 @@ const ORDER = 25;
 const SET_MODIFIED = bulkWrite<TokenRow>(
   givenStatement(
     'set_tokens_modified',
-    ({ rows, tenant }) =>
-      `UPDATE tokens AS t SET modified_by = given.modified_by, modified_at = given.modified_at
-       FROM ${rows('tenant_id uuid', 'id text', 'modified_by uuid', 'modified_at timestamptz')}
-       WHERE t.tenant_id = ${tenant} AND t.id = given.id`,
+    ({ rows, tenant, isOf }) =>
+      `UPDATE tokens AS u SET modified_by = found.modified_by, modified_at = found.modified_at
+       FROM (SELECT t.tenant_id, t.token, given.modified_by, given.modified_at
+             FROM ${rows('tenant_id uuid', 'id text', 'modified_by uuid', 'modified_at timestamptz')}
+             CROSS JOIN LATERAL (SELECT t.tenant_id, t.ctid AS token FROM tokens AS t
+                                 WHERE t.tenant_id = ${tenant} AND t.id >= given.id AND t.id <= given.id
+                                 ORDER BY t.id LIMIT 1) AS t) AS found
+       WHERE ${isOf('u', 'found')} AND u.ctid = found.token`,
   ),
   ORDER,
   (rows) => [

@@ -135,10 +135,15 @@ const RELEASE_ALONE = distributedStatement<unknown>(
 const RELEASE_CLAIMS = bulkWrite<ReleasedClaim>(
   statement(
     'release_claims',
-    `DELETE FROM token_claims AS c USING unnest($1::uuid[], $2::text[], $3::bytea[], $4::text[], $5::uuid[])
-       AS given (tenant_id, type, fingerprint, token_id, kept)
-     WHERE c.tenant_id = given.tenant_id AND c.type = given.type AND c.fingerprint = given.fingerprint
-       AND c.token_id = given.token_id AND c.scope IS DISTINCT FROM given.kept`,
+    `DELETE FROM token_claims AS d
+     USING (SELECT c.tenant_id, c.place
+            FROM unnest($1::uuid[], $2::text[], $3::bytea[], $4::text[], $5::uuid[])
+              AS given (tenant_id, type, fingerprint, token_id, kept)
+            CROSS JOIN LATERAL (SELECT c.tenant_id, c.ctid AS place FROM token_claims AS c
+                                WHERE c.tenant_id = given.tenant_id AND c.type = given.type
+                                  AND c.fingerprint = given.fingerprint AND c.token_id = given.token_id
+                                  AND c.scope IS DISTINCT FROM given.kept OFFSET 0) AS c) AS found
+     WHERE d.tenant_id = found.tenant_id AND d.ctid = found.place`,
   ),
   ORDER.release,
   (unsorted) => {

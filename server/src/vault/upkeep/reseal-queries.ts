@@ -39,9 +39,13 @@ export async function lockTokensToReseal(
 
 const UPDATE_SEALED = statement<never>(
   'update_tokens_sealed',
-  `UPDATE tokens AS t SET sealed = decode(n.sealed, 'hex')
-   FROM unnest($2::text[], $3::integer[], $4::text[]) AS n (id, data_version, sealed)
-   WHERE t.tenant_id = $1 AND t.id = n.id AND t.data_version = n.data_version`,
+  `UPDATE tokens AS u SET sealed = decode(found.sealed, 'hex')
+   FROM (SELECT t.token, t.version, given.sealed
+         FROM unnest($2::text[], $3::integer[], $4::text[]) AS given (id, data_version, sealed)
+         CROSS JOIN LATERAL (SELECT t.ctid AS token, given.data_version AS version FROM tokens AS t
+                             WHERE t.tenant_id = $1 AND t.id >= given.id AND t.id <= given.id
+                             ORDER BY t.id LIMIT 1) AS t) AS found
+   WHERE u.tenant_id = $1 AND u.ctid = found.token AND u.data_version = found.version`,
 );
 
 export async function updateSealed(
