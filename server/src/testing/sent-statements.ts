@@ -22,7 +22,7 @@ type Query = (this: object, first: unknown, ...rest: unknown[]) => unknown;
 // The driver's own method, with as much of its type as is needed to pass a call on.
 const driver = pg.Client.prototype as unknown as { query: Query };
 
-/** Hears every statement that this process sends from here on. */
+/** Hears every statement that this process sends from here on and that has a plan. */
 export function hearStatements(): SentStatements {
   const original = driver.query;
   const byName = new Map<string, SentStatement>();
@@ -33,7 +33,7 @@ export function hearStatements(): SentStatements {
     if (isNamed(first)) {
       const { name, text, values = [] } = first;
       if (name === ENTER_DISTRIBUTED_SCOPE.name) roles.set(this, String(values[0]));
-      else if (!byName.has(name)) {
+      else if (!byName.has(name) && !text.startsWith('SET ')) {
         byName.set(name, { name, text, values, begin: begins.get(this) ?? '', role: roles.get(this) ?? '' });
       }
     }
