@@ -124,7 +124,7 @@ const EMPTY_ANSWERS = bulkWrite<GoneEntity>(
          CROSS JOIN LATERAL (SELECT k.tenant_id, k.answer FROM kept_tokens AS k
                              WHERE k.tenant_id = ${tenant} AND k.token = given.token OFFSET 0) AS k),
        emptied AS MATERIALIZED (
-         SELECT a.tenant_id, a.id FROM (SELECT * FROM named ORDER BY tenant_id, answer) AS named
+         SELECT a.tenant_id, a.id FROM (SELECT tenant_id, answer FROM named ORDER BY tenant_id, answer) AS named
          CROSS JOIN LATERAL (SELECT a.tenant_id, a.id FROM idempotency_keys AS a
                              WHERE ${isOf('a', 'named')} AND a.id >= named.answer AND a.id <= named.answer
                              ORDER BY a.id LIMIT 1 FOR UPDATE) AS a)
