@@ -45,7 +45,7 @@ function distinctKeys(keys: readonly TokenKey[]): TokenKey[] {
 }
 
 /** A range of one id, in order: only the primary key gives that, whatever the server believes about the table. */
-const BY_ID = 't.id >= given.id AND t.id <= given.id';
+export const BY_ID = 't.id >= given.id AND t.id <= given.id';
 
 /**
  * A record up to this size comes with its row; a larger one has to be asked for. Many callers share a statement, and what
@@ -157,6 +157,19 @@ function served<Row extends BareRow>(results: readonly RowName[], rows: readonly
   return found;
 }
 
+/** What a token holds, from its end on. */
+function contentColumns(rows: readonly TokenRow[]): Value[] {
+  return [
+    timestampArray(rows.map((row) => row.expires_at?.getTime() ?? null)),
+    timestampArray(rows.map((row) => row.cvc_expires_at?.getTime() ?? null)),
+    byteaArray(rows.map((row) => row.fingerprint)),
+    byteaArray(rows.map((row) => row.terms)),
+    int4Array(rows.map((row) => row.data_version)),
+    byteaArray(rows.map((row) => row.sealed)),
+    byteaArray(rows.map((row) => row.match_digest ?? null)),
+  ];
+}
+
 const INSERT_TOKENS: Bulk<TokenRow, RowName, ReadonlySet<TokenRow>> = {
   statement: givenInsert('insert_tokens', {
     into: 'tokens',
@@ -184,13 +197,7 @@ const INSERT_TOKENS: Bulk<TokenRow, RowName, ReadonlySet<TokenRow>> = {
       timestampArray(rows.map((row) => row.created_at.getTime())),
       uuidArray(rows.map((row) => row.tie)),
       uuidArray(rows.map((row) => row.created_by)),
-      timestampArray(rows.map((row) => row.expires_at?.getTime() ?? null)),
-      timestampArray(rows.map((row) => row.cvc_expires_at?.getTime() ?? null)),
-      byteaArray(rows.map((row) => row.fingerprint)),
-      byteaArray(rows.map((row) => row.terms)),
-      int4Array(rows.map((row) => row.data_version)),
-      byteaArray(rows.map((row) => row.sealed)),
-      byteaArray(rows.map((row) => row.match_digest ?? null)),
+      ...contentColumns(rows),
     ];
   },
   collect: served,
@@ -264,9 +271,9 @@ const UPDATE_TOKENS: Bulk<TokenChange, RowName, ReadonlySet<TokenChange>> = {
              given.expires_at, given.cvc_expires_at, given.fingerprint, given.terms, given.data_version, given.sealed,
              given.match_digest
            FROM unnest($1::uuid[], $2::text[], $3::uuid[], $4::uuid[], $5::timestamptz[], $6::timestamptz[],
-                       $7::timestamptz[], $8::bytea[], $9::bytea[], $10::int[], $11::bytea[], $12::int[], $13::bytea[])
+                       $7::timestamptz[], $8::bytea[], $9::bytea[], $10::int[], $11::bytea[], $12::bytea[], $13::int[])
              AS given (tenant_id, id, group_id, modified_by, modified_at, expires_at, cvc_expires_at, fingerprint, terms,
-                       data_version, sealed, replaces, match_digest)
+                       data_version, sealed, match_digest, replaces)
            CROSS JOIN LATERAL (SELECT t.tenant_id, t.ctid AS token, given.replaces AS version FROM tokens AS t
                                WHERE t.tenant_id = given.tenant_id AND ${BY_ID} ORDER BY t.id LIMIT 1) AS t) AS found
      WHERE u.tenant_id = found.tenant_id AND u.ctid = found.token AND u.data_version = found.version
@@ -281,14 +288,8 @@ const UPDATE_TOKENS: Bulk<TokenChange, RowName, ReadonlySet<TokenChange>> = {
       uuidArray(rows.map((row) => row.group_id)),
       uuidArray(rows.map((row) => row.modified_by)),
       timestampArray(rows.map((row) => row.modified_at?.getTime() ?? null)),
-      timestampArray(rows.map((row) => row.expires_at?.getTime() ?? null)),
-      timestampArray(rows.map((row) => row.cvc_expires_at?.getTime() ?? null)),
-      byteaArray(rows.map((row) => row.fingerprint)),
-      byteaArray(rows.map((row) => row.terms)),
-      int4Array(rows.map((row) => row.data_version)),
-      byteaArray(rows.map((row) => row.sealed)),
+      ...contentColumns(rows),
       int4Array(rows.map((row) => row.replaces)),
-      byteaArray(rows.map((row) => row.match_digest ?? null)),
     ];
   },
   collect: served,
@@ -299,17 +300,17 @@ const UPDATE_TOKENS: Bulk<TokenChange, RowName, ReadonlySet<TokenChange>> = {
 const UPDATE_ALONE = distributedStatement<unknown>(
   'update_tokens_alone',
   `UPDATE tokens AS u SET group_id = $3, modified_by = $4, modified_at = $5, expires_at = $6, cvc_expires_at = $7,
-     fingerprint = $8, terms = $9, data_version = $10, sealed = $11, match_digest = coalesce($13, u.match_digest)
+     fingerprint = $8, terms = $9, data_version = $10, sealed = $11, match_digest = coalesce($12, u.match_digest)
    FROM (SELECT t.ctid AS token FROM (SELECT $1::uuid AS tenant_id, $2::text AS id) AS given
          CROSS JOIN LATERAL (SELECT t.ctid FROM tokens AS t
                              WHERE t.tenant_id = $1 AND ${BY_ID} ORDER BY t.id LIMIT 1) AS t) AS found
-   WHERE u.tenant_id = $1 AND u.ctid = found.token AND u.data_version = $12 RETURNING u.tenant_id, u.id`,
+   WHERE u.tenant_id = $1 AND u.ctid = found.token AND u.data_version = $13 RETURNING u.tenant_id, u.id`,
 );
 
 function updateAlone(tenantId: string, row: TokenChange): AskedPart<RowName> {
   const { id, group_id, modified_by, modified_at, expires_at, cvc_expires_at } = row;
   const ends = [modified_at, expires_at, cvc_expires_at];
-  const content = [row.fingerprint, row.terms, row.data_version, row.sealed, row.replaces, row.match_digest ?? null];
+  const content = [row.fingerprint, row.terms, row.data_version, row.sealed, row.match_digest ?? null, row.replaces];
   return { statement: UPDATE_ALONE, values: [tenantId, id, group_id, modified_by, ...ends, ...content] };
 }
 

@@ -2,6 +2,7 @@ import { bulkWrite } from '../../storage/bulk.js';
 import { givenStatement } from '../../storage/given.js';
 import type { TenantTx } from '../../storage/scope.js';
 import { statement } from '../../storage/statement.js';
+import { BY_ID } from '../queries.js';
 import type { TokenPosition } from '../stored/position.js';
 import type { TokenRow } from '../stored/row.js';
 import { TOKEN_COLUMNS } from '../stored/row.js';
@@ -53,7 +54,7 @@ const SET_MODIFIED = bulkWrite<TokenRow>(
        FROM (SELECT t.tenant_id, t.token, given.modified_by, given.modified_at
              FROM ${rows('tenant_id uuid', 'id text', 'modified_by uuid', 'modified_at timestamptz')}
              CROSS JOIN LATERAL (SELECT t.tenant_id, t.ctid AS token FROM tokens AS t
-                                 WHERE t.tenant_id = ${tenant} AND t.id >= given.id AND t.id <= given.id
+                                 WHERE t.tenant_id = ${tenant} AND ${BY_ID}
                                  ORDER BY t.id LIMIT 1) AS t) AS found
        WHERE ${isOf('u', 'found')} AND u.ctid = found.token`,
   ),

@@ -1,5 +1,6 @@
 import type { TenantTx } from '../../storage/scope.js';
 import { statement } from '../../storage/statement.js';
+import { BY_ID } from '../queries.js';
 import type { TokenRow } from '../stored/row.js';
 
 export type SealedToken = Pick<TokenRow, 'tenant_id' | 'id' | 'type' | 'group_id' | 'data_version' | 'sealed'>;
@@ -43,7 +44,7 @@ const UPDATE_SEALED = statement<never>(
    FROM (SELECT t.token, t.version, given.sealed
          FROM unnest($2::text[], $3::integer[], $4::text[]) AS given (id, data_version, sealed)
          CROSS JOIN LATERAL (SELECT t.ctid AS token, given.data_version AS version FROM tokens AS t
-                             WHERE t.tenant_id = $1 AND t.id >= given.id AND t.id <= given.id
+                             WHERE t.tenant_id = $1 AND ${BY_ID}
                              ORDER BY t.id LIMIT 1) AS t) AS found
    WHERE u.tenant_id = $1 AND u.ctid = found.token AND u.data_version = found.version`,
 );
