@@ -1,10 +1,14 @@
-import type { ClientRequest, IncomingMessage } from 'node:http';
-import { request } from 'node:http';
 import type { Socket } from 'node:net';
+import { createDeferred } from '../kernel/deferred.js';
+import type { AnswerHead } from './answer-head.js';
+import type { AnswerTarget } from './answer-reader.js';
+import { AnswerReader } from './answer-reader.js';
 import type { CallEnd } from './call-end.js';
-import { orAborted } from './call-end.js';
+import type { ConnectionUser } from './connection.js';
+import { Connection } from './connection.js';
+import type { ConnectionPool } from './connection-pool.js';
 import { OutboundError, outboundFailureOf } from './outbound-error.js';
-import type { PooledRequest, SocketPool } from './socket-pool.js';
+import { chunkOf, headOfRequest, LAST_CHUNK, wholeRequest } from './request-bytes.js';
 
 /** A request as it goes over the wire. */
 export interface WireRequest {
@@ -15,111 +19,217 @@ export interface WireRequest {
   readonly body: Buffer | AsyncIterable<Buffer> | undefined;
   /** How long the body must be, where it was announced. */
   readonly bodyBytes: number | undefined;
+  /** The caller wants the connection closed behind the answer. */
+  readonly isLast: boolean;
   readonly poolName: string;
   readonly open: () => Promise<Socket>;
 }
 
-const HEADER_BYTES_MAX = 64 * 1024;
+/** Who takes the body of an answer. */
+export interface BodyReceiver {
+  /** False when no more is wanted until `goOn`. */
+  onPiece(piece: Buffer): boolean;
+  onWhole(): void;
+  onFailed(error: OutboundError): void;
+}
+
+/** An answer whose body is still to come. */
+export interface IncomingAnswer extends AnswerHead {
+  /** The body from here on. To be called once. */
+  receive(receiver: BodyReceiver): void;
+  goOn(): void;
+  /** Nobody wants the rest. */
+  giveUp(): void;
+}
+
+export interface ExchangeOptions {
+  readonly pool: ConnectionPool;
+  readonly end: CallEnd;
+  readonly headersMs: number;
+  /** The answer is whole, or will never be. */
+  readonly onOver: (isWhole: boolean) => void;
+}
 
 /**
  * Sends the request and resolves with the head of the answer. Never a second time: a request that failed may have been
  * carried out, and nobody here knows whether it can be repeated.
  */
-export function exchangeMessages(
-  wire: WireRequest,
-  pool: SocketPool,
-  end: CallEnd,
-  headersMs: number,
-): Promise<IncomingMessage> {
-  const { method, path, poolName, open } = wire;
-  const options: PooledRequest = {
-    method,
-    path,
-    headers: [...wire.headers],
-    agent: pool,
-    setHost: false,
-    maxHeaderSize: HEADER_BYTES_MAX,
-    insecureHTTPParser: false,
-    poolName,
-    open,
-  };
-  const outgoing = request(options);
-  // The platform drops what is past this number without a word; the bound on bytes is enough.
-  outgoing.maxHeadersCount = 0;
-  const destroy = (): void => {
-    outgoing.destroy();
-  };
-  end.signal.addEventListener('abort', destroy);
-  let isAwaited = false;
-  let isAnswered = false;
-  const answered = new Promise<IncomingMessage>((resolve, reject) => {
-    outgoing.once('socket', () => {
-      isAwaited = true;
-      end.await(headersMs);
-    });
-    outgoing.once('response', (incoming) => {
-      isAwaited = false;
-      isAnswered = true;
-      end.rest();
-      incoming.once('end', () => endRequest(outgoing));
-      // Somebody has to listen, or an answer that breaks before it is read ends the process.
-      incoming.on('error', () => {});
-      resolve(incoming);
-    });
-    outgoing.once('upgrade', (_incoming, socket) => {
-      socket.destroy();
-      reject(new OutboundError('bad_answer'));
-    });
-    outgoing.on('error', (error) => reject(outboundFailureOf(error)));
-    outgoing.once('close', () => {
-      // Most often there is an answer by now, and an error takes time to be made.
-      if (!isAnswered) reject(new OutboundError('unreachable'));
-    });
+export function exchangeMessages(wire: WireRequest, options: ExchangeOptions): Promise<IncomingAnswer> {
+  const kept = options.pool.take(wire.poolName);
+  if (kept) return new Exchange(wire, options, kept).start();
+  return wire.open().then((socket) => {
+    const connection = new Connection(socket);
+    if (!options.end.signal.aborted) return new Exchange(wire, options, connection).start();
+    connection.destroy();
+    throw options.end.signal.reason;
   });
-  const onProgress = (): void => {
-    // A destination that takes the body is not silent.
-    if (isAwaited) end.await(headersMs);
-  };
-  sendBody(outgoing, wire, onProgress).catch((error: unknown) => {
-    end.fail(error instanceof OutboundError ? error : new OutboundError('body_failed', { cause: error }));
-  });
-  return orAborted(answered, end.signal);
 }
 
-/** The answer is complete. A request that is still being sent would hold the connection for as long as its body takes. */
-function endRequest(outgoing: ClientRequest): void {
-  if (!outgoing.writableFinished) outgoing.destroy();
-}
+/** One request and its answer on a connection. */
+class Exchange implements ConnectionUser, AnswerTarget {
+  readonly #wire: WireRequest;
+  readonly #options: ExchangeOptions;
+  readonly #connection: Connection;
+  readonly #reader: AnswerReader;
+  readonly #answered = createDeferred<IncomingAnswer>();
+  readonly #onAbort = (): void => this.#fail(undefined);
+  #head: AnswerHead | undefined;
+  #receiver: BodyReceiver | undefined;
+  #failure: OutboundError | undefined;
+  #isWhole = false;
+  #isSent = false;
+  /** The destination sends no more; of what it sent some may be unread. */
+  #isFinished = false;
+  #onRoom: (() => void) | undefined;
 
-async function sendBody(
-  outgoing: ClientRequest,
-  { body, bodyBytes }: Pick<WireRequest, 'body' | 'bodyBytes'>,
-  onProgress: () => void,
-): Promise<void> {
-  if (body === undefined || Buffer.isBuffer(body)) {
-    outgoing.end(body);
-    return;
+  constructor(wire: WireRequest, options: ExchangeOptions, connection: Connection) {
+    this.#wire = wire;
+    this.#options = options;
+    this.#connection = connection;
+    this.#reader = new AnswerReader(wire.method, this);
   }
-  let sent = 0;
-  for await (const piece of body) {
-    if (outgoing.destroyed) return;
-    sent += piece.length;
-    if (bodyBytes !== undefined && sent > bodyBytes) throw new OutboundError('body_failed');
-    if (!outgoing.write(piece)) await drained(outgoing);
-    if (outgoing.destroyed) return;
-    onProgress();
-  }
-  if (bodyBytes !== undefined && sent < bodyBytes) throw new OutboundError('body_failed');
-  outgoing.end();
-}
 
-/** Until more can be written, or never will be. */
-function drained(outgoing: ClientRequest): Promise<void> {
-  return new Promise((resolve) => {
-    const go = (): void => {
-      outgoing.off('drain', go).off('close', go);
-      resolve();
-    };
-    outgoing.on('drain', go).on('close', go);
-  });
+  start(): Promise<IncomingAnswer> {
+    const { end, headersMs } = this.#options;
+    this.#connection.use(this);
+    end.signal.addEventListener('abort', this.#onAbort);
+    end.await(headersMs);
+    this.#send();
+    return this.#answered.promise;
+  }
+
+  onBytes(bytes: Buffer): void {
+    // Nobody wanted what came before: only now is it worth holding the destination back.
+    if (this.#reader.isHeld) this.#connection.pause();
+    this.#read(() => this.#reader.push(bytes));
+  }
+
+  onFinished(): void {
+    this.#isFinished = true;
+    this.#read(() => {});
+  }
+
+  onLost(error: unknown): void {
+    if (error !== undefined || !this.#isFinished || !this.#reader.isHeld) this.#fail(error);
+  }
+
+  onDrained(): void {
+    this.#onRoom?.();
+  }
+
+  onHead(head: AnswerHead): void {
+    this.#head = head;
+    this.#options.end.rest();
+    this.#answered.resolve({
+      ...head,
+      receive: (receiver) => this.#receive(receiver),
+      goOn: () => this.#goOn(),
+      giveUp: () => this.#fail(new OutboundError('aborted')),
+    });
+  }
+
+  onPiece(piece: Buffer): boolean {
+    return this.#receiver?.onPiece(piece) ?? false;
+  }
+
+  onWhole(): void {
+    const { pool, onOver } = this.#options;
+    const isKept = this.#isSent && this.#connection.isFlushed && !this.#wire.isLast && !this.#reader.hasMore;
+    this.#isWhole = true;
+    this.#leave();
+    pool.keep(this.#wire.poolName, this.#connection, isKept ? (this.#head?.keepMs ?? 0) : 0);
+    this.#receiver?.onWhole();
+    onOver(true);
+  }
+
+  #receive(receiver: BodyReceiver): void {
+    this.#receiver = receiver;
+    if (this.#failure) receiver.onFailed(this.#failure);
+    else if (this.#isWhole) receiver.onWhole();
+    else this.#goOn();
+  }
+
+  #goOn(): void {
+    if (this.#isOver) return;
+    this.#read(() => this.#reader.goOn());
+    if (!this.#isOver && !this.#reader.isHeld) this.#connection.resume();
+  }
+
+  #read(work: () => void): void {
+    try {
+      work();
+      if (!this.#isFinished || this.#isOver || this.#reader.isHeld) return;
+      if (!this.#reader.finish()) this.#fail(undefined);
+    } catch (error) {
+      this.#fail(error);
+    }
+  }
+
+  get #isOver(): boolean {
+    return this.#isWhole || this.#failure !== undefined;
+  }
+
+  #fail(error: unknown): void {
+    if (this.#isOver) return;
+    const { signal } = this.#options.end;
+    this.#failure = signal.aborted
+      ? outboundFailureOf(signal.reason)
+      : outboundFailureOf(error ?? new OutboundError('unreachable'));
+    this.#leave();
+    this.#connection.destroy();
+    this.#onRoom?.();
+    if (this.#head === undefined) {
+      this.#answered.reject(this.#failure);
+      return;
+    }
+    this.#receiver?.onFailed(this.#failure);
+    this.#options.onOver(false);
+  }
+
+  #leave(): void {
+    this.#connection.leave();
+    this.#options.end.signal.removeEventListener('abort', this.#onAbort);
+  }
+
+  #send(): void {
+    const { body } = this.#wire;
+    if (body === undefined || Buffer.isBuffer(body)) {
+      for (const bytes of wholeRequest(this.#wire, body)) this.#connection.write(bytes);
+      this.#isSent = true;
+      return;
+    }
+    this.#connection.write(Buffer.from(headOfRequest(this.#wire), 'latin1'));
+    this.#sendPieces(body).catch((error: unknown) => {
+      const { end } = this.#options;
+      end.fail(error instanceof OutboundError ? error : new OutboundError('body_failed', { cause: error }));
+    });
+  }
+
+  async #sendPieces(body: AsyncIterable<Buffer>): Promise<void> {
+    const { end, headersMs } = this.#options;
+    const { bodyBytes } = this.#wire;
+    let sent = 0;
+    for await (const piece of body) {
+      if (this.#isOver) return;
+      sent += piece.length;
+      if (bodyBytes !== undefined && sent > bodyBytes) throw new OutboundError('body_failed');
+      if (!this.#connection.write(bodyBytes === undefined ? chunkOf(piece) : piece)) await this.#room();
+      if (this.#isOver) return;
+      // A destination that takes the body is not silent.
+      if (this.#head === undefined) end.await(headersMs);
+    }
+    if (bodyBytes !== undefined && sent < bodyBytes) throw new OutboundError('body_failed');
+    if (bodyBytes === undefined) this.#connection.write(LAST_CHUNK);
+    this.#isSent = true;
+  }
+
+  /** Until more can be written, or never will be. */
+  #room(): Promise<void> {
+    return new Promise((resolve) => {
+      this.#onRoom = () => {
+        this.#onRoom = undefined;
+        resolve();
+      };
+    });
+  }
 }

@@ -5,9 +5,9 @@ import type { RefusalReason } from './outbound-error.js';
 export type HeaderPairs = readonly (readonly [string, string])[];
 
 const BYTES_MAX = 64 * 1024;
-const NAME = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
+export const HEADER_NAME = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
 /** No control character but the tab, so that nothing ends the header early; no character beyond one byte. */
-const VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
+export const HEADER_VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
 
 /** They are about one connection, and every connection here is ours. */
 const OF_ONE_CONNECTION = new Set(
@@ -38,7 +38,7 @@ export function outgoingHeaders(
   let bytes = 0;
   for (const [name, value] of given) {
     bytes += name.length + value.length;
-    if (!NAME.test(name) || !VALUE.test(value) || bytes > BYTES_MAX) return 'header';
+    if (!HEADER_NAME.test(name) || !HEADER_VALUE.test(value) || bytes > BYTES_MAX) return 'header';
     const lower = name.toLowerCase();
     if (!isOfConnection(lower, named) && !OURS.has(lower)) sent.push(name, value);
   }
@@ -59,9 +59,7 @@ export function connectionHeaders(given: HeaderPairs): string[] | RefusalReason 
 }
 
 /** The headers of an answer, without those about the connection it came on. */
-export function incomingHeaders(raw: readonly string[]): HeaderPairs {
-  const pairs: [string, string][] = [];
-  for (let at = 0; at + 1 < raw.length; at += 2) pairs.push([raw[at] ?? '', raw[at + 1] ?? '']);
+export function incomingHeaders(pairs: HeaderPairs): HeaderPairs {
   const named = namedByConnection(pairs);
   return pairs.filter(([name]) => !isOfConnection(name.toLowerCase(), named));
 }

@@ -1,4 +1,3 @@
-import type { IncomingMessage } from 'node:http';
 import type { Clock } from '../kernel/clock.js';
 import type { EndSignal } from '../kernel/end-signal.js';
 import type { Flow } from '../kernel/flow.js';
@@ -10,7 +9,9 @@ import type { PlaceAsked } from './call-places.js';
 import { CallPlaces } from './call-places.js';
 import type { Dial } from './connect.js';
 import { createConnect, createOutboundTls, dialTcp } from './connect.js';
+import { ConnectionPool } from './connection-pool.js';
 import { readDestination } from './destination.js';
+import type { IncomingAnswer } from './exchange.js';
 import { exchangeMessages } from './exchange.js';
 import type { HeaderPairs } from './message-headers.js';
 import { incomingHeaders } from './message-headers.js';
@@ -24,7 +25,6 @@ import type { OutboundRefusal } from './refusal-log.js';
 import { createRefusalLog } from './refusal-log.js';
 import type { ResolveName } from './resolve.js';
 import { createNameResolver, NAME_RESOLVER_OPTIONS } from './resolve.js';
-import { SocketPool } from './socket-pool.js';
 
 /** How long each part may take, and how large an answer may be. */
 export interface OutboundBounds {
@@ -123,7 +123,7 @@ const WAITING_OF_TENANT_MAX = 1_024;
 export function createOutbound(options: OutboundOptions): Outbound {
   const { requestsMax, clock, onRefused } = options;
   const refusals = createRefusalLog({ clock, write: onRefused });
-  const pool = new SocketPool({ idleMs: options.idleMs ?? IDLE_MS, idleMax: IDLE_MAX });
+  const pool = new ConnectionPool({ idleMs: options.idleMs ?? IDLE_MS, idleMax: IDLE_MAX });
   const places = new CallPlaces({
     max: requestsMax,
     ofTenantMax: Math.ceil(requestsMax / 2),
@@ -163,9 +163,9 @@ export function createOutbound(options: OutboundOptions): Outbound {
         call.holds(await places.take(placeOf(request, wire), end.signal));
         end.rest();
         end.signal.throwIfAborted();
-        const incoming = await exchangeMessages(wire, pool, end, bounds.headersMs);
-        incoming.once('close', () => call.finish(incoming.errored === null ? 'answered' : 'unreachable'));
-        return answerOf(incoming, wire.method, end, bounds);
+        const onOver = (isWhole: boolean): void => call.finish(isWhole ? 'answered' : 'unreachable');
+        const incoming = await exchangeMessages(wire, { pool, end, headersMs: bounds.headersMs, onOver });
+        return answerOf(incoming, end, bounds);
       } catch (error) {
         const failure = outboundFailureOf(error);
         noteRefusal(request, failure);
@@ -187,14 +187,14 @@ function placeOf({ tenantId, isAnonymous }: OutboundRequest, { poolName }: Pick<
 
 const busy = (): OutboundError => new OutboundError('busy');
 
-function answerOf(incoming: IncomingMessage, method: string, end: CallEnd, bounds: OutboundBounds): OutboundAnswer {
-  const { statusCode: status = 0 } = incoming;
-  if (status < 200 || status > 599) throw new OutboundError('bad_answer');
+function answerOf(incoming: IncomingAnswer, end: CallEnd, bounds: OutboundBounds): OutboundAnswer {
+  const { status } = incoming;
+  if (status > 599) throw new OutboundError('bad_answer');
   return {
     status,
-    headers: incomingHeaders(incoming.rawHeaders),
-    body: answerBody(incoming, method, end, bounds),
+    headers: incomingHeaders(incoming.headers),
+    body: answerBody(incoming, end, bounds),
     flow: (sink) => flowOut(incoming, end, bounds, sink),
-    ...(isShort(incoming, method) && { readShort: () => readShortBody(incoming, end, bounds) }),
+    ...(isShort(incoming) && { readShort: () => readShortBody(incoming, end, bounds) }),
   };
 }

@@ -2,6 +2,7 @@ import type { CallEnd } from './call-end.js';
 import type { OpenConnection } from './connect.js';
 import { readDestination } from './destination.js';
 import type { WireRequest } from './exchange.js';
+import type { HeaderPairs } from './message-headers.js';
 import { connectionHeaders, outgoingHeaders } from './message-headers.js';
 import type { OutboundRequest } from './outbound.js';
 import { refusedBecause } from './outbound-error.js';
@@ -13,6 +14,9 @@ interface OutboundPrepareOptions {
 }
 
 const METHODS: ReadonlySet<unknown> = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
+
+/** Said to destinations that speak an older HTTP too. */
+const KEPT_OPEN = ['Connection', 'keep-alive'];
 
 /** Judges all of a request that can be judged without a name server, and writes what is sent. Throws the refusal. */
 export function createOutboundPrepare({ policyOf, connect }: OutboundPrepareOptions) {
@@ -26,6 +30,7 @@ export function createOutboundPrepare({ policyOf, connect }: OutboundPrepareOpti
     if (typeof headers === 'string') throw refusedBecause(headers);
     const ofConnection = connectionHeaders(request.connectionHeaders ?? []);
     if (typeof ofConnection === 'string') throw refusedBecause(ofConnection);
+    const asked = headerOf(request.connectionHeaders ?? [], 'connection')?.toLowerCase();
     const policy = policyOf(tenantId);
     const refusal = policy.refusal(destination);
     if (refusal !== undefined) throw refusedBecause(refusal);
@@ -33,7 +38,8 @@ export function createOutboundPrepare({ policyOf, connect }: OutboundPrepareOpti
     return {
       method,
       path,
-      headers: [...headers, ...ofConnection],
+      headers: [...headers, ...ofConnection, ...(asked === undefined ? KEPT_OPEN : [])],
+      isLast: asked === 'close',
       body,
       bodyBytes,
       // With the tenant in it: what a destination remembers of a connection stays with the tenant that opened it.
@@ -41,4 +47,8 @@ export function createOutboundPrepare({ policyOf, connect }: OutboundPrepareOpti
       open: () => connect(destination, policy, end, connectMs),
     };
   };
+}
+
+function headerOf(headers: HeaderPairs, wanted: string): string | undefined {
+  return headers.find(([name]) => name.toLowerCase() === wanted)?.[1];
 }

@@ -1,0 +1,107 @@
+import type { HeaderPairs } from './message-headers.js';
+import { HEADER_NAME, HEADER_VALUE } from './message-headers.js';
+import { OutboundError } from './outbound-error.js';
+
+/** How the end of a body is found. */
+export type AnswerFraming = 'none' | 'counted' | 'chunked' | 'to_the_end';
+
+/** Everything in front of the body of an answer. */
+export interface AnswerHead {
+  readonly status: number;
+  readonly headers: HeaderPairs;
+  readonly framing: AnswerFraming;
+  /** Length of a counted body. */
+  readonly bodyBytes: number;
+  /** How long the destination keeps the connection for another request: not at all, or as long as it likes if it does not say. */
+  readonly keepMs: number;
+}
+
+const STATUS_LINE = /^HTTP\/1\.([01]) (\d{3})(?: [\t\x20-\x7e\x80-\xff]*)?$/;
+const LENGTH = /^\d{1,15}$/;
+const KEEP_SECONDS = /(?:^|[,\s])timeout\s*=\s*"?(\d{1,9})/i;
+/** A destination that closes after so many seconds may do so while a request is on its way. */
+const KEEP_MARGIN_MS = 1_000;
+const WITHOUT_BODY = new Set([204, 304]);
+
+/** What the headers say about the message and its connection. */
+interface Framed {
+  lengths: string[];
+  encodings: string[];
+  connection: string[];
+  keepAlive: string | undefined;
+}
+
+/**
+ * Reads the head of an answer to a request with this method, from its first byte to the last line, without the empty one. More
+ * is refused than the standard asks for: folded lines, line ends of one character, a length beside chunks, two lengths. Whoever
+ * reads such a message in another way than we do would see other messages.
+ */
+export function readAnswerHead(text: string, method: string): AnswerHead {
+  const [first = '', ...lines] = text.split('\r\n');
+  const [, minor, code] = STATUS_LINE.exec(first) ?? [];
+  if (code === undefined) throw badAnswer();
+  const status = Number(code);
+  const framed: Framed = { lengths: [], encodings: [], connection: [], keepAlive: undefined };
+  const headers = lines.map((line) => readHeader(line, framed));
+  const { framing, bodyBytes } = framingOf(framed, status, method, minor === '1');
+  const keepMs = framing === 'to_the_end' || minor !== '1' ? 0 : keptMs(framed);
+  return { status, headers, framing, bodyBytes, keepMs };
+}
+
+function readHeader(line: string, framed: Framed): readonly [string, string] {
+  const colon = line.indexOf(':');
+  const name = line.slice(0, Math.max(colon, 0));
+  const value = withoutBlanks(line, colon + 1);
+  if (!HEADER_NAME.test(name) || !HEADER_VALUE.test(value)) throw badAnswer();
+  noteFraming(name, value, framed);
+  return [name, value];
+}
+
+/** Only names of these lengths are looked at. */
+function noteFraming(name: string, value: string, framed: Framed): void {
+  if (name.length === 14 && name.toLowerCase() === 'content-length') framed.lengths.push(value);
+  else if (name.length === 17 && name.toLowerCase() === 'transfer-encoding') framed.encodings.push(value);
+  else if (name.length === 10) {
+    const lower = name.toLowerCase();
+    if (lower === 'connection') framed.connection.push(value);
+    else if (lower === 'keep-alive') framed.keepAlive = value;
+  }
+}
+
+function framingOf({ lengths, encodings }: Framed, status: number, method: string, isChunkedKnown: boolean) {
+  const [length, ...otherLengths] = lengths;
+  const [encoding, ...otherEncodings] = encodings;
+  if (otherLengths.length > 0 || otherEncodings.length > 0) throw badAnswer();
+  if (length !== undefined && (encoding !== undefined || !LENGTH.test(length))) throw badAnswer();
+  if (encoding !== undefined && (!isChunkedKnown || encoding.toLowerCase() !== 'chunked')) throw badAnswer();
+  if (method === 'HEAD' || status < 200 || WITHOUT_BODY.has(status)) return framed('none');
+  if (encoding !== undefined) return framed('chunked');
+  return length === undefined ? framed('to_the_end') : framed('counted', Number(length));
+}
+
+function framed(framing: AnswerFraming, bodyBytes = 0): Pick<AnswerHead, 'framing' | 'bodyBytes'> {
+  return { framing, bodyBytes };
+}
+
+function keptMs({ connection, keepAlive }: Framed): number {
+  if (connection.some((value) => /(?:^|,)\s*close\s*(?:,|$)/i.test(value))) return 0;
+  const [, seconds] = (keepAlive === undefined ? null : KEEP_SECONDS.exec(keepAlive)) ?? [];
+  return seconds === undefined ? Number.POSITIVE_INFINITY : Number(seconds) * 1_000 - KEEP_MARGIN_MS;
+}
+
+/** Blanks and tabs alone: whatever else stands around a value is not allowed there. */
+function withoutBlanks(line: string, from: number): string {
+  let start = from;
+  let end = line.length;
+  while (start < end && isBlank(line.charCodeAt(start))) start += 1;
+  while (end > start && isBlank(line.charCodeAt(end - 1))) end -= 1;
+  return line.slice(start, end);
+}
+
+function isBlank(code: number): boolean {
+  return code === 0x20 || code === 0x09;
+}
+
+export function badAnswer(): OutboundError {
+  return new OutboundError('bad_answer');
+}

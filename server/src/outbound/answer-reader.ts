@@ -1,0 +1,181 @@
+import type { AnswerHead } from './answer-head.js';
+import { badAnswer, readAnswerHead } from './answer-head.js';
+import { OutboundError } from './outbound-error.js';
+
+/** Who is told what was read, in its order. */
+export interface AnswerTarget {
+  /** Of the answer itself: what a destination says before it is passed over. */
+  onHead(head: AnswerHead): void;
+  /** False when no more is wanted for now: the rest waits for `goOn`. */
+  onPiece(piece: Buffer): boolean;
+  onWhole(): void;
+}
+
+const HEAD_BYTES_MAX = 64 * 1024;
+/** With what may stand behind the size of a chunk. */
+const SIZE_LINE_BYTES_MAX = 4_096;
+const SIZE_LINE = /^([0-9a-f]{1,12})[\t ]*(?:;[\t\x20-\x7e\x80-\xff]*)?$/i;
+const BEGIN = Buffer.from('HTTP/1.');
+const LINE_END = Buffer.from('\r\n');
+const HEAD_END = Buffer.from('\r\n\r\n');
+
+type Step = 'head' | 'counted' | 'to_the_end' | 'size' | 'chunk' | 'behind_chunk' | 'trailers' | 'whole';
+
+/**
+ * Reads one answer from the bytes of a connection, however they are cut. Throws an `OutboundError` for what is no answer.
+ */
+export class AnswerReader {
+  readonly #method: string;
+  readonly #target: AnswerTarget;
+  #step: Step = 'head';
+  /** What is not read yet. */
+  #rest: Buffer | undefined;
+  /** Of the body or the chunk. */
+  #left = 0;
+  #trailerBytes = 0;
+  /** So much of a head was searched for its end. */
+  #searched = 0;
+  #isHeld = false;
+
+  constructor(method: string, target: AnswerTarget) {
+    this.#method = method;
+    this.#target = target;
+  }
+
+  /** There are bytes that nobody wanted yet. */
+  get isHeld(): boolean {
+    return this.#isHeld;
+  }
+
+  /** The answer is read, and there is more behind it that nobody asked for. */
+  get hasMore(): boolean {
+    return this.#step === 'whole' && this.#rest !== undefined;
+  }
+
+  push(bytes: Buffer): void {
+    this.#rest = this.#rest === undefined ? bytes : Buffer.concat([this.#rest, bytes]);
+    if (!this.#isHeld) this.#read();
+  }
+
+  /** The rest is wanted now. */
+  goOn(): void {
+    this.#isHeld = false;
+    this.#read();
+  }
+
+  /** Nothing comes any more. True if that is how the answer ends. */
+  finish(): boolean {
+    if (this.#step === 'to_the_end' && this.#rest === undefined) {
+      this.#step = 'whole';
+      this.#target.onWhole();
+    }
+    return this.#step === 'whole';
+  }
+
+  #read(): void {
+    while (this.#rest !== undefined && !this.#isHeld && this.#readStep(this.#rest)) {
+      // Until a step needs more bytes, or somebody wants no more.
+    }
+  }
+
+  /** False when more bytes are needed. */
+  #readStep(bytes: Buffer): boolean {
+    switch (this.#step) {
+      case 'head':
+        return this.#readHead(bytes);
+      case 'counted':
+      case 'chunk':
+        return this.#readCounted(bytes);
+      case 'to_the_end':
+        this.#rest = undefined;
+        this.#hand(bytes);
+        return true;
+      case 'size':
+        return this.#readSize(bytes);
+      case 'behind_chunk':
+        return this.#readLineEnd(bytes);
+      case 'trailers':
+        return this.#readTrailers(bytes);
+      case 'whole':
+        return false;
+    }
+  }
+
+  #readHead(bytes: Buffer): boolean {
+    const known = Math.min(bytes.length, BEGIN.length);
+    if (bytes.compare(BEGIN, 0, known, 0, known) !== 0) throw badAnswer();
+    const end = bytes.indexOf(HEAD_END, this.#searched);
+    if ((end === -1 ? bytes.length : end) > HEAD_BYTES_MAX) throw new OutboundError('too_large');
+    this.#searched = end === -1 ? Math.max(0, bytes.length - HEAD_END.length) : 0;
+    if (end === -1) return false;
+    const head = readAnswerHead(bytes.toString('latin1', 0, end), this.#method);
+    this.#skip(bytes, end + HEAD_END.length);
+    if (head.status === 101) throw badAnswer();
+    if (head.status < 200) return true;
+    this.#left = head.bodyBytes;
+    this.#step = STEPS[head.framing];
+    this.#target.onHead(head);
+    if (this.#step === 'whole' || (this.#step === 'counted' && this.#left === 0)) this.#end();
+    // Whoever wants the body says so.
+    else this.#isHeld = true;
+    return true;
+  }
+
+  #readCounted(bytes: Buffer): boolean {
+    const piece = bytes.length > this.#left ? bytes.subarray(0, this.#left) : bytes;
+    this.#left -= piece.length;
+    this.#skip(bytes, piece.length);
+    const isChunk = this.#step === 'chunk';
+    if (isChunk && this.#left === 0) this.#step = 'behind_chunk';
+    this.#hand(piece);
+    if (!isChunk && this.#left === 0) this.#end();
+    return true;
+  }
+
+  #readSize(bytes: Buffer): boolean {
+    const end = bytes.indexOf(LINE_END);
+    if ((end === -1 ? bytes.length : end) > SIZE_LINE_BYTES_MAX) throw badAnswer();
+    if (end === -1) return false;
+    const [, size] = SIZE_LINE.exec(bytes.toString('latin1', 0, end)) ?? [];
+    if (size === undefined) throw badAnswer();
+    this.#left = Number.parseInt(size, 16);
+    this.#step = this.#left === 0 ? 'trailers' : 'chunk';
+    this.#skip(bytes, end + LINE_END.length);
+    return true;
+  }
+
+  #readLineEnd(bytes: Buffer): boolean {
+    const known = Math.min(bytes.length, LINE_END.length);
+    if (bytes.compare(LINE_END, 0, known, 0, known) !== 0) throw badAnswer();
+    if (known < LINE_END.length) return false;
+    this.#step = 'size';
+    this.#skip(bytes, known);
+    return true;
+  }
+
+  /** They say nothing that anybody here wants to know. */
+  #readTrailers(bytes: Buffer): boolean {
+    const end = bytes.indexOf(LINE_END);
+    if (this.#trailerBytes + (end === -1 ? bytes.length : end) > HEAD_BYTES_MAX) throw new OutboundError('too_large');
+    if (end === -1) return false;
+    this.#trailerBytes += end + LINE_END.length;
+    this.#skip(bytes, end + LINE_END.length);
+    if (end === 0) this.#end();
+    return true;
+  }
+
+  #hand(piece: Buffer): void {
+    if (!this.#target.onPiece(piece)) this.#isHeld = true;
+  }
+
+  #end(): void {
+    this.#step = 'whole';
+    this.#target.onWhole();
+  }
+
+  #skip(bytes: Buffer, count: number): void {
+    this.#rest = bytes.length === count ? undefined : bytes.subarray(count);
+  }
+}
+
+const STEPS = { none: 'whole', counted: 'counted', chunked: 'size', to_the_end: 'to_the_end' } as const;
