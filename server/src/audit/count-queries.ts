@@ -80,9 +80,17 @@ export function countsOf(
       last.count += 1;
       continue;
     }
-    const ofActor = { actorType: actor?.type ?? '', actorId: countedIdOf(actor) };
-    const kind = { entityType, operation, outcome };
-    counts.push({ tenantId, day: dayOfEntry(atMs), ...ofActor, ...kind, slot: lane % COUNTER_SLOTS, count: 1 });
+    counts.push({
+      tenantId,
+      day: dayOfEntry(atMs),
+      actorType: actor?.type ?? '',
+      actorId: countedIdOf(actor),
+      entityType,
+      operation,
+      outcome,
+      slot: lane % COUNTER_SLOTS,
+      count: 1,
+    });
   }
   return counts;
 }

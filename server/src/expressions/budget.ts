@@ -31,55 +31,78 @@ export interface Budget {
 }
 
 export function createBudget(unitsMax = FUEL_UNITS_MAX, outputBytesMax = OUTPUT_BYTES_MAX): Budget {
-  let units = unitsMax;
-  let bytes = outputBytesMax;
-  // Most requests need none of these, so they are made when they are asked for.
-  let texts: Set<string> | undefined;
-  let sizes: Map<object, number> | undefined;
-  let readCosts: Map<object, number> | undefined;
-  // Made once: a request with a hundred thousand failing leaves should not collect as many stacks.
-  let refusal: AppError | undefined;
+  return new RequestBudget(unitsMax, outputBytesMax);
+}
 
-  function refuse(): never {
-    units = -1;
-    refusal ??= invalidExpression(
-      bytes < 0
-        ? `The results of all expressions of a request are at most ${outputBytesMax} bytes; ask for less at once.`
-        : 'The expressions of this request take too much work; use fewer or simpler ones, or smaller data.',
-    );
-    throw refusal;
+class RequestBudget implements Budget {
+  readonly #outputBytesMax: number;
+  #units: number;
+  #bytes: number;
+  // Most requests need none of these, so they are made when they are asked for.
+  #texts: Set<string> | undefined;
+  #sizes: Map<object, number> | undefined;
+  #readCosts: Map<object, number> | undefined;
+  // Made once: a request with a hundred thousand failing leaves should not collect as many stacks.
+  #refusal: AppError | undefined;
+
+  constructor(unitsMax: number, outputBytesMax: number) {
+    this.#units = unitsMax;
+    this.#bytes = outputBytesMax;
+    this.#outputBytesMax = outputBytesMax;
   }
 
-  return {
-    spend(count) {
-      // A count that is negative or no number would be a fault of ours; it must not hand out units.
-      if (!(count >= 0)) refuse();
-      units -= count;
-      if (units < 0) refuse();
-    },
-    drain(count) {
-      units -= count;
-    },
-    emit(count) {
-      bytes -= count;
-      if (bytes < 0) refuse();
-    },
-    isNew(text) {
-      texts ??= new Set();
-      if (texts.has(text)) return false;
-      texts.add(text);
-      return true;
-    },
-    isExhausted: () => units < 0,
-    unitsLeft: () => units,
-    bytesEmitted: () => outputBytesMax - bytes,
-    get sizes() {
-      sizes ??= new Map();
-      return sizes;
-    },
-    get readCosts() {
-      readCosts ??= new Map();
-      return readCosts;
-    },
-  };
+  spend(count: number): void {
+    // A count that is negative or no number would be a fault of ours; it must not hand out units.
+    if (!(count >= 0)) this.#refuse();
+    this.#units -= count;
+    if (this.#units < 0) this.#refuse();
+  }
+
+  drain(count: number): void {
+    this.#units -= count;
+  }
+
+  emit(count: number): void {
+    this.#bytes -= count;
+    if (this.#bytes < 0) this.#refuse();
+  }
+
+  isNew(text: string): boolean {
+    this.#texts ??= new Set();
+    if (this.#texts.has(text)) return false;
+    this.#texts.add(text);
+    return true;
+  }
+
+  isExhausted(): boolean {
+    return this.#units < 0;
+  }
+
+  unitsLeft(): number {
+    return this.#units;
+  }
+
+  bytesEmitted(): number {
+    return this.#outputBytesMax - this.#bytes;
+  }
+
+  get sizes(): Map<object, number> {
+    this.#sizes ??= new Map();
+    return this.#sizes;
+  }
+
+  get readCosts(): Map<object, number> {
+    this.#readCosts ??= new Map();
+    return this.#readCosts;
+  }
+
+  #refuse(): never {
+    this.#units = -1;
+    this.#refusal ??= invalidExpression(
+      this.#bytes < 0
+        ? `The results of all expressions of a request are at most ${this.#outputBytesMax} bytes; ask for less at once.`
+        : 'The expressions of this request take too much work; use fewer or simpler ones, or smaller data.',
+    );
+    throw this.#refusal;
+  }
 }

@@ -14,15 +14,21 @@ export function walkJson(value: Json, path: string, claims: (value: Json, path: 
 
 /**
  * The same shape with some values replaced, asked for in the order of `walkJson`. What is replaced is not entered. A
- * member called `__proto__` stays an ordinary one, because entries are defined, not assigned.
+ * member called `__proto__` stays an ordinary one, because it is defined, not assigned.
  */
 export function replaceJson(value: Json, replacement: (value: Json) => Json | undefined): Json {
   const replaced = replacement(value);
   if (replaced !== undefined) return replaced;
   if (isJsonObject(value)) {
-    return Object.fromEntries(
-      Object.entries(value).map(([name, member]) => [name, replaceJson(member, replacement)] as const),
-    );
+    const object: Record<string, Json> = {};
+    for (const name of Object.keys(value)) setMember(object, name, replaceJson(value[name] ?? null, replacement));
+    return object;
   }
   return isJsonArray(value) ? value.map((element) => replaceJson(element, replacement)) : value;
+}
+
+function setMember(object: Record<string, Json>, name: string, value: Json): void {
+  if (name === '__proto__') {
+    Object.defineProperty(object, name, { value, enumerable: true, configurable: true, writable: true });
+  } else object[name] = value;
 }

@@ -17,8 +17,9 @@ const unread = (): OutboundError => new OutboundError('aborted');
 /** The bytes as they come. Reading stops where the reader does, so a fast destination fills no memory. */
 export function answerBody(incoming: IncomingAnswer, end: CallEnd, bounds: BodyBounds): AsyncIterable<Buffer> {
   const { answerBytesMax = Number.POSITIVE_INFINITY } = bounds;
-  if (incoming.bodyBytes > answerBytesMax) throw new OutboundError('too_large');
-  if (incoming.framing !== 'none') end.await(bounds.unreadMs, unread);
+  const { framing, bodyBytes } = incoming.head;
+  if (bodyBytes > answerBytesMax) throw new OutboundError('too_large');
+  if (framing !== 'none') end.await(bounds.unreadMs, unread);
   return pieces(incoming, end, bounds);
 }
 
@@ -104,7 +105,7 @@ export function flowOut(incoming: IncomingAnswer, end: CallEnd, bounds: BodyBoun
 /** Longer ones are worth their pieces. */
 const SHORT_BYTES = 65_536;
 
-export function isShort({ framing, bodyBytes }: IncomingAnswer): boolean {
+export function isShort({ head: { framing, bodyBytes } }: IncomingAnswer): boolean {
   return framing === 'counted' && bodyBytes > 0 && bodyBytes <= SHORT_BYTES;
 }
 

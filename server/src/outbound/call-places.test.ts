@@ -15,7 +15,7 @@ describe('places for calls', () => {
     const waiting = places.take(asked('b'), caller.signal);
     leave();
     caller.abort(new OutboundError('aborted'));
-    await assert.rejects(waiting, { code: 'aborted' });
+    await assert.rejects(Promise.resolve(waiting), { code: 'aborted' });
     assert.equal(places.taken(), 0);
     assert.equal(places.waiting(), 0);
     assert.equal(typeof (await places.take(asked('c'), never)), 'function');
@@ -57,7 +57,11 @@ describe('places for calls', () => {
     await places.take(strange('y'), never);
     const last = places.take(strange('z'), never);
     assert.deepEqual([places.taken(), places.waiting()], [7, 2], 'a quarter of the tenant');
-    await assert.rejects(places.take(strange('z'), never), { code: 'busy' }, 'and a quarter of those who may wait');
+    await assert.rejects(
+      async () => places.take(strange('z'), never),
+      { code: 'busy' },
+      'and a quarter of those who may wait',
+    );
     await places.take(asked('a', 'z'), never);
     await places.take({ ...asked('b', 'x'), isAnonymous: true }, never);
     const keyed = places.take(asked('a', 'x'), never);

@@ -52,7 +52,7 @@ export class CallPlaces {
   }
 
   /** A place, now or when one is free; the function gives it back. Fails when the signal aborts or too many wait. */
-  async take(asked: PlaceAsked, signal: EndSignal): Promise<() => void> {
+  take(asked: PlaceAsked, signal: EndSignal): (() => void) | Promise<() => void> {
     return this.#isFree(asked) ? this.#enter(asked) : this.#wait(asked, signal);
   }
 

@@ -1,4 +1,5 @@
 import type { Socket } from 'node:net';
+import { assert } from '../kernel/assert.js';
 import { createDeferred } from '../kernel/deferred.js';
 import type { AnswerHead } from './answer-head.js';
 import type { AnswerTarget } from './answer-reader.js';
@@ -34,7 +35,8 @@ export interface BodyReceiver {
 }
 
 /** An answer whose body is still to come. */
-export interface IncomingAnswer extends AnswerHead {
+export interface IncomingAnswer {
+  readonly head: AnswerHead;
   /** The body from here on. To be called once. */
   receive(receiver: BodyReceiver): void;
   goOn(): void;
@@ -66,7 +68,7 @@ export function exchangeMessages(wire: WireRequest, options: ExchangeOptions): P
 }
 
 /** One request and its answer on a connection. */
-class Exchange implements ConnectionUser, AnswerTarget {
+class Exchange implements ConnectionUser, AnswerTarget, IncomingAnswer {
   readonly #wire: WireRequest;
   readonly #options: ExchangeOptions;
   readonly #connection: Connection;
@@ -120,12 +122,12 @@ class Exchange implements ConnectionUser, AnswerTarget {
   onHead(head: AnswerHead): void {
     this.#head = head;
     this.#options.end.rest();
-    this.#answered.resolve({
-      ...head,
-      receive: (receiver) => this.#receive(receiver),
-      goOn: () => this.#goOn(),
-      giveUp: () => this.#fail(new OutboundError('aborted')),
-    });
+    this.#answered.resolve(this);
+  }
+
+  get head(): AnswerHead {
+    assert(this.#head, 'an answer that somebody has begins with its head');
+    return this.#head;
   }
 
   onPiece(piece: Buffer): boolean {
@@ -142,14 +144,18 @@ class Exchange implements ConnectionUser, AnswerTarget {
     onOver(true);
   }
 
-  #receive(receiver: BodyReceiver): void {
+  receive(receiver: BodyReceiver): void {
     this.#receiver = receiver;
     if (this.#failure) receiver.onFailed(this.#failure);
     else if (this.#isWhole) receiver.onWhole();
-    else this.#goOn();
+    else this.goOn();
   }
 
-  #goOn(): void {
+  giveUp(): void {
+    this.#fail(new OutboundError('aborted'));
+  }
+
+  goOn(): void {
     if (this.#isOver) return;
     this.#read(() => this.#reader.goOn());
     if (!this.#isOver && !this.#reader.isHeld) this.#connection.resume();

@@ -20,6 +20,8 @@ const OF_THE_CALLER: ReadonlyMap<string, RegExp> = new Map([
 /** We write these from what is really sent. */
 const OURS = new Set(['host', 'content-length', 'expect']);
 const OF_A_PROXY = 'proxy-';
+const CONNECTION = 'connection';
+const NONE: ReadonlySet<string> = new Set();
 /** Without a length such a request would announce a body. */
 const WITH_BODY = new Set(['POST', 'PUT', 'PATCH']);
 
@@ -61,7 +63,9 @@ export function connectionHeaders(given: HeaderPairs): string[] | RefusalReason 
 /** The headers of an answer, without those about the connection it came on. */
 export function incomingHeaders(pairs: HeaderPairs): HeaderPairs {
   const named = namedByConnection(pairs);
-  return pairs.filter(([name]) => !isOfConnection(name.toLowerCase(), named));
+  const kept: (readonly [string, string])[] = [];
+  for (const pair of pairs) if (!isOfConnection(pair[0].toLowerCase(), named)) kept.push(pair);
+  return kept;
 }
 
 function isOfConnection(name: string, named: ReadonlySet<string>): boolean {
@@ -70,15 +74,22 @@ function isOfConnection(name: string, named: ReadonlySet<string>): boolean {
 
 /** `Connection: x` says that the header `x` is about the connection too. */
 function namedByConnection(pairs: HeaderPairs): ReadonlySet<string> {
-  const values = pairs.filter(([name]) => name.toLowerCase() === 'connection').map(([, value]) => value);
-  const names = values.flatMap((value) => value.split(',')).map((name) => name.trim().toLowerCase());
-  return new Set(names);
+  let names: Set<string> | undefined;
+  for (const [name, value] of pairs) {
+    if (name.length !== CONNECTION.length || name.toLowerCase() !== CONNECTION) continue;
+    names ??= new Set();
+    for (const named of value.split(',')) names.add(named.trim().toLowerCase());
+  }
+  return names ?? NONE;
 }
 
 /** What a hostile engine sends is JSON of any shape. */
 function isHeaderList(given: unknown): boolean {
-  return (
-    Array.isArray(given) &&
-    given.every((pair) => Array.isArray(pair) && pair.length === 2 && pair.every((text) => typeof text === 'string'))
-  );
+  return Array.isArray(given) && given.every(isPair);
+}
+
+function isPair(given: unknown): boolean {
+  if (!Array.isArray(given) || given.length !== 2) return false;
+  const [name, value]: unknown[] = given;
+  return typeof name === 'string' && typeof value === 'string';
 }

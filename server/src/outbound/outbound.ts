@@ -66,9 +66,9 @@ export interface OutboundRequest {
   readonly headers: HeaderPairs;
   /** What the caller wants said about the connection all the same: `Connection: close` or `keep-alive`, and `Keep-Alive`. */
   readonly connectionHeaders?: HeaderPairs;
-  readonly body?: Buffer | AsyncIterable<Buffer>;
+  readonly body?: Buffer | AsyncIterable<Buffer> | undefined;
   /** Length of a body in pieces, where it is known: it is then announced, and must be right. */
-  readonly bodyBytes?: number;
+  readonly bodyBytes?: number | undefined;
   /** Ends the call at any time: waiting, connection, body. */
   readonly signal?: EndSignal;
   readonly bounds?: Partial<OutboundBounds>;
@@ -87,7 +87,7 @@ export interface OutboundAnswer {
   /** In place of `body`: handed on as it comes. Ends with the signal of the request. */
   readonly flow: Flow;
   /** In place of `body` where it is announced as short: all of it at once, which takes far less time. */
-  readonly readShort?: () => Promise<Buffer>;
+  readonly readShort?: (() => Promise<Buffer>) | undefined;
 }
 
 /** The one way out, for code of tenants and for the product itself. */
@@ -141,6 +141,7 @@ export function createOutbound(options: OutboundOptions): Outbound {
     }),
   });
   const calls = createOpenCalls(figures.countOutcome);
+  const usual: OutboundBounds = { ...OUTBOUND_BOUNDS, ...options.bounds };
 
   function noteRefusal({ tenantId, url }: OutboundRequest, { reason }: OutboundError): void {
     if (reason === undefined) return;
@@ -154,14 +155,17 @@ export function createOutbound(options: OutboundOptions): Outbound {
   return {
     gauges: figures.gauges,
     async send(request) {
-      const bounds = { ...OUTBOUND_BOUNDS, ...options.bounds, ...request.bounds };
+      const bounds = request.bounds ? { ...usual, ...request.bounds } : usual;
       const call = calls.open(createCallEnd({ signal: request.signal, totalMs: bounds.totalMs }));
       const { end } = call;
       try {
         const wire = prepare(request, end, bounds.connectMs);
-        end.await(bounds.connectMs, busy);
-        call.holds(await places.take(placeOf(request, wire), end.signal));
-        end.rest();
+        const place = places.take(placeOf(request, wire), end.signal);
+        if (place instanceof Promise) {
+          end.await(bounds.connectMs, busy);
+          call.holds(await place);
+          end.rest();
+        } else call.holds(place);
         end.signal.throwIfAborted();
         const onOver = (isWhole: boolean): void => call.finish(isWhole ? 'answered' : 'unreachable');
         const incoming = await exchangeMessages(wire, { pool, end, headersMs: bounds.headersMs, onOver });
@@ -188,13 +192,13 @@ function placeOf({ tenantId, isAnonymous }: OutboundRequest, { poolName }: Pick<
 const busy = (): OutboundError => new OutboundError('busy');
 
 function answerOf(incoming: IncomingAnswer, end: CallEnd, bounds: OutboundBounds): OutboundAnswer {
-  const { status } = incoming;
+  const { status, headers } = incoming.head;
   if (status > 599) throw new OutboundError('bad_answer');
   return {
     status,
-    headers: incomingHeaders(incoming.headers),
+    headers: incomingHeaders(headers),
     body: answerBody(incoming, end, bounds),
     flow: (sink) => flowOut(incoming, end, bounds, sink),
-    ...(isShort(incoming) && { readShort: () => readShortBody(incoming, end, bounds) }),
+    readShort: isShort(incoming) ? () => readShortBody(incoming, end, bounds) : undefined,
   };
 }

@@ -25,14 +25,14 @@ export function createReceiveBody(
   const bytesMax = route.bodyBytesMax ?? BODY_BYTES_MAX;
 
   async function receive(exchange: Exchange): Promise<Buffer> {
-    const { request, response, context } = exchange;
+    const { request, context } = exchange;
     let held = 0;
     const count = (bytes: number): void => {
       bodies.hold(context, bytes);
       held += bytes;
     };
     try {
-      const bytes = await bodies.during(context, () => readBody(request, response, bytesMax, count));
+      const bytes = await bodies.during(context, () => readBody(exchange, bytesMax, count));
       if (route.bodyValuesMax !== undefined && hasMoreValues(bytes, route.bodyValuesMax)) {
         throw new AppError('payload_too_large', `The body has more than ${route.bodyValuesMax} values.`);
       }

@@ -56,7 +56,7 @@ export interface StreamAnswer {
    * leaves; a flow has to end by the signal of the request then. What it throws before its first piece is answered like any
    * failure; later the connection breaks off, so that nobody takes a part for the whole.
    */
-  readonly body?: AsyncIterable<Buffer> | Flow | Buffer;
+  readonly body?: AsyncIterable<Buffer> | Flow | Buffer | undefined;
 }
 
 /** What the document of the Portal's calls says of a stream. */

@@ -6,13 +6,12 @@ import { EndSource } from '../../kernel/end-signal.js';
 import { AppError } from '../../kernel/errors.js';
 import type { Exchange, Responder } from '../transport/respond.js';
 import { bodyPieces, shortBody } from '../transport/stream-body.js';
-import { whenAborted } from '../transport/write-pieces.js';
 import { createIdentify, isStillAllowed } from './identify.js';
 import { auditContextOf } from './incoming.js';
 import { admitToPortal } from './portal-door.js';
 import type { Params } from './route.js';
 import type { RouteRunner, RunnerOptions } from './runner.js';
-import type { StreamAnswer, StreamRoute } from './stream-route.js';
+import type { StreamAnswer, StreamRequest, StreamRoute } from './stream-route.js';
 
 /** What a handler may not say: what belongs to the connection, to the server's rules for other origins, or sets cookies. */
 const OWN_HEADERS = new Set([
@@ -35,14 +34,17 @@ export function streamRunner(route: StreamRoute, options: RunnerOptions, respond
 
   async function serve(exchange: Exchange, rawQuery: string, params: Params): Promise<void> {
     const { request, response, context } = exchange;
-    const body = bodyPieces(request, response, route.bodyBytesMax);
+    const body = bodyPieces(exchange, route.bodyBytesMax);
     options.streams.take(context);
     const life = createLife(exchange, route.durationMsMax);
     try {
-      const asked = { ...askedOf(exchange, options), params, rawQuery, body, signal: life.signal };
-      const answer = await Promise.race([route.handle(asked), life.over]);
+      const asked = askedOf(exchange, options, { params, rawQuery, body, life });
+      const answer = await life.orOver(route.handle(asked));
       if (answer === undefined) throw life.reason();
-      await sendAnswer(respond, exchange, checked(answer), life.signal);
+      const headers = checkedHeaders(answer);
+      const { status, body: answered } = answer;
+      if (Buffer.isBuffer(answered)) respond.whole(exchange, status, headers, answered);
+      else await respond.stream(exchange, { status, headers, body: answered }, life.signal);
     } catch (error) {
       throw life.giveUp(error, response.headersSent);
     } finally {
@@ -79,14 +81,32 @@ export function streamRunner(route: StreamRoute, options: RunnerOptions, respond
   };
 }
 
-function askedOf({ request, response, context }: Exchange, { clock, streams, stopping }: RunnerOptions) {
+/** What a request brings besides its head. */
+interface Brought {
+  readonly params: Params;
+  readonly rawQuery: string;
+  readonly body: AsyncIterable<Buffer>;
+  readonly life: Life;
+}
+
+/** Written out, member by member: every call has the same shape then, which the engine is far faster with. */
+function askedOf(
+  exchange: Exchange,
+  { clock, streams, stopping }: RunnerOptions,
+  { params, rawQuery, body, life }: Brought,
+): StreamRequest {
+  const { request, context } = exchange;
   return {
+    params,
+    rawQuery,
+    body,
+    signal: life.signal,
     principal: context.principal,
     auditContext: auditContextOf(context, clock),
     method: request.method ?? 'GET',
     prefix: context.headers.prefix,
     rawHeaders: request.rawHeaders,
-    readShort: shortBody(request, response),
+    readShort: shortBody(exchange),
     assignTo: context.principal ? undefined : (tenantId: string) => streams.assign(context, tenantId),
     stopping,
     visit: context.visit,
@@ -95,16 +115,6 @@ function askedOf({ request, response, context }: Exchange, { clock, streams, sto
 
 function isUnknown({ admits, isKeyOptional }: StreamRoute, { context }: Exchange): boolean {
   return admits === 'anyone' || (isKeyOptional === true && context.headers.apiKey === undefined);
-}
-
-async function sendAnswer(
-  respond: Responder,
-  exchange: Exchange,
-  { body, ...head }: StreamAnswer,
-  signal: EndSignal,
-): Promise<void> {
-  if (Buffer.isBuffer(body)) respond.whole(exchange, head.status, head.headers, body);
-  else await respond.stream(exchange, { ...head, ...(body && { body }) }, signal);
 }
 
 function isDenied(error: unknown): boolean {
@@ -131,7 +141,8 @@ function nameOf({ methods, path }: StreamRoute, method = 'GET'): string {
 /** How long anybody is there to read an answer. */
 interface Life {
   readonly signal: EndSignal;
-  readonly over: Promise<undefined>;
+  /** What the promise gives, or undefined as soon as it is over. */
+  orOver<T>(promise: T | Promise<T>): Promise<T | undefined>;
   /** Why it was over before there was an answer. */
   reason(): AppError;
   /** Nobody will take what is still under way. Gives what to throw: the end of a life comes before what follows from it. */
@@ -146,14 +157,21 @@ function createLife({ request }: Exchange, durationMsMax: number): Life {
   const timer = setTimeout(end, durationMsMax);
   socket.once('close', end);
   if (socket.destroyed) end();
-  const over = whenAborted(ending);
   const reason = (): AppError =>
     socket.destroyed
       ? new AppError('malformed_request', 'The client left before there was an answer.')
       : new AppError('request_timeout', 'The request took longer than it may. Ask for less at a time.');
   return {
     signal: ending,
-    over: over.up,
+    orOver<T>(promise: T | Promise<T>) {
+      return new Promise<T | undefined>((resolve, reject) => {
+        const leave = (): void => resolve(undefined);
+        if (ending.aborted) leave();
+        ending.addEventListener('abort', leave);
+        if (promise instanceof Promise) promise.then(resolve, reject);
+        else resolve(promise);
+      });
+    },
     reason,
     giveUp(error, hasBegun) {
       const failure = ending.aborted && !hasBegun ? reason() : error;
@@ -163,19 +181,18 @@ function createLife({ request }: Exchange, durationMsMax: number): Life {
     end() {
       clearTimeout(timer);
       socket.off('close', end);
-      over.forget();
     },
   };
 }
 
 /** A destination's headers may be handed on as they are: what must not leave is left out here. */
-function checked({ status, headers, body }: StreamAnswer): StreamAnswer {
+function checkedHeaders({ status, headers }: StreamAnswer): string[] {
   assert(Number.isInteger(status) && status >= 200 && status <= 599, 'a stream answers with a final status');
   const kept: string[] = [];
   for (let at = 0; at < headers.length; at += 2) {
-    const [name = '', value = ''] = [headers[at], headers[at + 1]];
+    const name = headers[at] ?? '';
     const lower = name.toLowerCase();
-    if (!OWN_HEADERS.has(lower) && !lower.startsWith(CROSS_ORIGIN)) kept.push(name, value);
+    if (!OWN_HEADERS.has(lower) && !lower.startsWith(CROSS_ORIGIN)) kept.push(name, headers[at + 1] ?? '');
   }
-  return { status, headers: kept, ...(body && { body }) };
+  return kept;
 }

@@ -1,6 +1,7 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { IncomingMessage } from 'node:http';
 import { AppError } from '../../kernel/errors.js';
 import { parseJsonBody } from '../../kernel/json-guard.js';
+import type { Exchange } from './respond.js';
 
 export const BODY_BYTES_MAX = 1_048_576;
 
@@ -14,15 +15,11 @@ export type CountBytes = (bytes: number) => void;
 export const UNCOUNTED_BYTES_MAX = 16_384;
 
 /** Reads the bytes of a body. */
-export function readBody(
-  request: IncomingMessage,
-  response: ServerResponse,
-  bytesMax: number,
-  count: CountBytes,
-): Promise<Buffer> {
-  refuseTooLong(request, bytesMax);
+export function readBody(exchange: Exchange, bytesMax: number, count: CountBytes): Promise<Buffer> {
+  const { request, response, context } = exchange;
+  refuseTooLong(context, bytesMax);
   // Whoever asked first is told to go on only now: the rights are known and the length is fine.
-  if (request.headers.expect !== undefined) response.writeContinue();
+  if (context.headers.expect !== undefined) response.writeContinue();
   return readBytes(request, bytesMax, count);
 }
 
@@ -58,8 +55,8 @@ export function brokenOff(cause?: unknown): AppError {
   return new AppError('malformed_request', 'The body broke off.', cause === undefined ? {} : { cause });
 }
 
-export function refuseTooLong(request: IncomingMessage, bytesMax: number): void {
-  if (Number(request.headers['content-length'] ?? 0) > bytesMax) throw tooLarge(bytesMax);
+export function refuseTooLong({ headers }: Exchange['context'], bytesMax: number): void {
+  if (Number(headers.contentLength ?? 0) > bytesMax) throw tooLarge(bytesMax);
 }
 
 function readBytes(request: IncomingMessage, bytesMax: number, count: CountBytes): Promise<Buffer> {

@@ -22,6 +22,7 @@ const LEFT_OUT_STARTS = [
   ...['x-accel-', 'x-lighttpd-', 'x-litespeed-', 'surrogate-', 'cloudflare-', 'netlify-'],
   ...['x-forwarded-', 'x-original-', 'x-rewrite-'],
 ];
+const LEFT_OUT_START = new RegExp(`^(?:${LEFT_OUT_STARTS.join('|')})`);
 const NAME = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]{1,200}$/;
 /** One character for each byte, and no control character but the tab. */
 const VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
@@ -38,17 +39,29 @@ export function passedHeaders(
   kept: ReadonlySet<string> = NONE,
 ): string[] | undefined {
   const passed = ['Content-Security-Policy', 'sandbox'];
+  const starts = headerStartsOf(ownPrefixes);
   let bytes = 0;
   for (const [name, value] of pairs) {
     bytes += name.length + value.length;
     if (!NAME.test(name) || !VALUE.test(value) || bytes > BYTES_MAX) return undefined;
     const lower = name.toLowerCase();
-    if (kept.has(lower) || mayPass(lower, ownPrefixes)) passed.push(name, value);
+    if (kept.has(lower) || mayPass(lower, starts)) passed.push(name, value);
   }
   return passed;
 }
 
-function mayPass(name: string, ownPrefixes: readonly string[]): boolean {
-  const isOurs = ownPrefixes.some((prefix) => name.startsWith(`${prefix.toLowerCase()}-`));
-  return !isOurs && !LEFT_OUT.has(name) && !LEFT_OUT_STARTS.some((start) => name.startsWith(start));
+function mayPass(name: string, starts: readonly string[]): boolean {
+  for (const start of starts) if (name.startsWith(start)) return false;
+  return !LEFT_OUT.has(name) && !LEFT_OUT_START.test(name);
+}
+
+const startsOf = new WeakMap<readonly string[], readonly string[]>();
+
+/** How the names of our headers begin in lower case, by the prefixes of the settings: made once. */
+export function headerStartsOf(prefixes: readonly string[]): readonly string[] {
+  const known = startsOf.get(prefixes);
+  if (known) return known;
+  const starts = prefixes.map((prefix) => `${prefix.toLowerCase()}-`);
+  startsOf.set(prefixes, starts);
+  return starts;
 }

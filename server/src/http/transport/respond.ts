@@ -35,7 +35,7 @@ export interface Responder {
 export interface StreamedAnswer {
   readonly status: number;
   readonly headers: readonly string[];
-  readonly body?: AsyncIterable<Buffer> | Flow;
+  readonly body: AsyncIterable<Buffer> | Flow | undefined;
 }
 
 export interface Exchange {
@@ -95,7 +95,9 @@ export function createResponder(options: ResponderOptions): Responder {
     },
     whole(exchange, status, extra, body) {
       const cache = hasName(extra, 'cache-control') ? NOTHING : NOT_STORED;
-      send(exchange, status, [...headersFor(exchange.context, cache), ...extra], body);
+      const headers = headersFor(exchange.context, cache);
+      for (const text of extra) headers.push(text);
+      send(exchange, status, headers, body);
     },
     empty(exchange, status, extra) {
       // Only a 204 ends without saying so: any other status is given its length, or Node would send chunks of nothing.

@@ -1,29 +1,27 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { IncomingMessage } from 'node:http';
 import { brokenOff, readBody, refuseTooLong, tooLarge } from './body.js';
+import type { Exchange } from './respond.js';
 
 /** The body of a request in pieces, read no faster than they are taken. A length that is told and too large is refused at once. */
-export function bodyPieces(
-  request: IncomingMessage,
-  response: ServerResponse,
-  bytesMax: number,
-): AsyncGenerator<Buffer, void, void> {
-  refuseTooLong(request, bytesMax);
-  return piecesOf(request, response, bytesMax);
+export function bodyPieces(exchange: Exchange, bytesMax: number): AsyncIterable<Buffer> {
+  refuseTooLong(exchange.context, bytesMax);
+  // Most bodies are short and read at once: a generator is made for those that are not.
+  return { [Symbol.asyncIterator]: () => piecesOf(exchange, bytesMax) };
 }
 
 /** Longer ones are worth their pieces. */
 const SHORT_BYTES = 65_536;
 
 /** Reads a body that is announced as short all at once, which takes far less time than its pieces; undefined for others. */
-export function shortBody(request: IncomingMessage, response: ServerResponse): (() => Promise<Buffer>) | undefined {
-  const announced = Number(request.headers['content-length'] ?? 0);
+export function shortBody(exchange: Exchange): (() => Promise<Buffer>) | undefined {
+  const announced = Number(exchange.context.headers.contentLength ?? 0);
   const isShort = announced > 0 && announced <= SHORT_BYTES;
-  return isShort ? () => readBody(request, response, SHORT_BYTES, () => {}) : undefined;
+  return isShort ? () => readBody(exchange, SHORT_BYTES, () => {}) : undefined;
 }
 
-async function* piecesOf(request: IncomingMessage, response: ServerResponse, bytesMax: number) {
+async function* piecesOf({ request, response, context }: Exchange, bytesMax: number): AsyncGenerator<Buffer> {
   // Whoever asked first is told to go on when somebody wants the body.
-  if (request.headers.expect !== undefined && !response.headersSent) response.writeContinue();
+  if (context.headers.expect !== undefined && !response.headersSent) response.writeContinue();
   let length = 0;
   for (;;) {
     const piece: Buffer | null = request.read();

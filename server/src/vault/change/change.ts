@@ -4,7 +4,7 @@ import { recordAll } from '../../audit/record.js';
 import { emptyAnswersShowing } from '../../kept-answers/queries.js';
 import type { TenantTx } from '../../storage/scope.js';
 import type { ActiveToken } from '../count/count-usage.js';
-import { countUsage } from '../count/count-usage.js';
+import { countUsage, isUsageNew } from '../count/count-usage.js';
 import type { GroupedRow } from '../expiry/due-queries.js';
 import { releaseClaim } from '../make/claim-queries.js';
 import type { OpenRow } from '../open/open-rows.js';
@@ -33,10 +33,11 @@ export async function recordTouched(
   event: LogEvent,
   tokens: readonly PlacedToken[],
 ): Promise<void> {
-  await Promise.all([
-    recordTokens(tx, auditContext, event, tokens),
-    countUsage(tx, auditContext, { differences: [], active: tokens.map(activeOf) }),
-  ]);
+  const recorded = recordTokens(tx, auditContext, event, tokens);
+  const active = tokens.map(activeOf);
+  // Most were made this month, and are counted already.
+  if (!isUsageNew(auditContext, active)) return recorded;
+  await Promise.all([recorded, countUsage(tx, auditContext, { differences: [], active })]);
 }
 
 export function recordTokens(

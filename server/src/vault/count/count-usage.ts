@@ -10,6 +10,8 @@ import {
   listActiveTokenCounts,
 } from './queries.js';
 
+const DAY_MS = 86_400_000;
+
 /** A token that was created, read or used. */
 export interface ActiveToken {
   readonly id: string;
@@ -22,6 +24,12 @@ export interface ActiveToken {
 export interface TokenUsage {
   readonly differences: readonly GroupDifference[];
   readonly active: readonly ActiveToken[];
+}
+
+/** Whether any of these changes what is counted for this month. */
+export function isUsageNew({ atMs }: Pick<AuditContext, 'atMs'>, active: readonly ActiveToken[]): boolean {
+  const month = monthOf(atMs);
+  return active.some(({ createdAtMs, isNew }) => isNew || monthOf(createdAtMs) !== month);
 }
 
 /**
@@ -69,7 +77,15 @@ export async function findActiveMonths(tx: TenantTx, nowMs: number, monthsMax: n
   return named.slice(0, first + 1).map((month) => ({ month, count: counts.get(month) ?? 0 }));
 }
 
-/** The first day of the calendar month in UTC. */
+let lastDay = Number.NaN;
+let lastMonth = '';
+
+/** The first day of the calendar month in UTC. Most are asked about the same day again and again. */
 function monthOf(atMs: number): string {
-  return `${formatDate(atMs).slice(0, 7)}-01`;
+  const day = Math.floor(atMs / DAY_MS);
+  if (day !== lastDay) {
+    lastMonth = `${formatDate(atMs).slice(0, 7)}-01`;
+    lastDay = day;
+  }
+  return lastMonth;
 }

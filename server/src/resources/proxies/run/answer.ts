@@ -3,6 +3,7 @@ import { passedHeaders } from '../../../http/transport/foreign-headers.js';
 import type { HeaderPairs } from '../../../outbound/message-headers.js';
 import type { OutboundAnswer } from '../../../outbound/outbound.js';
 import { OutboundError } from '../../../outbound/outbound-error.js';
+import { headerValue } from './message.js';
 
 /** True of the bytes that go with them, so they pass with them. */
 const OF_THE_BODY = new Set(['content-encoding', 'content-length']);
@@ -16,44 +17,39 @@ const KEPT = {
 } as const;
 const NO_BODY = new Set([204, 304]);
 
-export interface AnswerHead {
-  readonly status: number;
-  readonly headers: HeaderPairs;
-  /** Of our headers. */
+/** Of our headers. */
+export interface OurPrefixes {
   readonly prefix: string;
   readonly prefixes: readonly string[];
-  /** As it came and in pieces, as it came and whole, or made here. */
-  readonly body: 'pieces' | 'whole' | 'made';
 }
 
 /**
  * The head of an answer that comes from somebody else, by the rules for those. An address to go on to is told under another name:
  * clients that follow one by themselves would send their key along.
  */
-export function headOf({ status, headers, prefix, prefixes, body }: AnswerHead): string[] {
+export function headOf(
+  status: number,
+  headers: HeaderPairs,
+  body: keyof typeof KEPT,
+  { prefix, prefixes }: OurPrefixes,
+): string[] {
   const isRedirect = status >= 300 && status < 400;
   const passed = passedHeaders(headers, prefixes, KEPT[body][isRedirect ? 'redirect' : 'other']);
   if (!passed) throw new OutboundError('bad_answer');
-  const [, location] = headers.find(([name]) => name.toLowerCase() === 'location') ?? [];
-  if (isRedirect && location !== undefined) passed.push(`${prefix}-PROXY-DESTINATION-LOCATION`, location);
+  const location = isRedirect ? headerValue(headers, 'location') : undefined;
+  if (location !== undefined) passed.push(`${prefix}-PROXY-DESTINATION-LOCATION`, location);
   passed.push(`${prefix}-PROXY-DESTINATION-STATUS`, String(status));
   return passed;
 }
 
-type OurHead = Pick<AnswerHead, 'prefix' | 'prefixes'>;
-
 /** As it came: at once where it is short, else piece by piece. */
-export async function passedAnswer(answer: OutboundAnswer, head: OurHead, method: string): Promise<StreamAnswer> {
+export async function passedAnswer(answer: OutboundAnswer, ours: OurPrefixes, method: string): Promise<StreamAnswer> {
   const { status, readShort } = answer;
   if (readShort) {
-    const headers = headOf({ ...head, status, headers: answer.headers, body: 'whole' });
+    const headers = headOf(status, answer.headers, 'whole', ours);
     return { status, headers, body: await readShort() };
   }
   const hasNone = method === 'HEAD' || NO_BODY.has(status);
   const headers = answer.headers.filter(([name]) => status !== 204 || name.toLowerCase() !== 'content-length');
-  return {
-    status,
-    headers: headOf({ ...head, status, headers, body: 'pieces' }),
-    ...(!hasNone && { body: answer.flow }),
-  };
+  return { status, headers: headOf(status, headers, 'pieces', ours), body: hasNone ? undefined : answer.flow };
 }

@@ -1,4 +1,5 @@
 import { PORTAL_COOKIE } from '../../../access/portal-cookie-reader.js';
+import { headerStartsOf } from '../../../http/transport/foreign-headers.js';
 import { AppError } from '../../../kernel/errors.js';
 import type { HeaderPairs } from '../../../outbound/message-headers.js';
 import { DEVICE_COOKIE } from '../../../people/devices/devices.js';
@@ -35,10 +36,8 @@ const NOT_FORWARDED = new Set([
   // What a gateway in front proves of the person who asks.
   ...['cf-access-jwt-assertion', 'x-goog-iap-jwt-assertion'],
 ]);
-const NOT_FORWARDED_STARTS = [
-  ...['x-forwarded-', 'sec-fetch-', 'proxy-'],
-  ...['x-amzn-oidc-', 'x-ssl-client-', 'x-auth-request-', 'x-goog-authenticated-user-'],
-];
+const NOT_FORWARDED_START =
+  /^(?:x-forwarded-|sec-fetch-|proxy-|x-amzn-oidc-|x-ssl-client-|x-auth-request-|x-goog-authenticated-user-)/;
 const HEADER_NAME = /^[0-9A-Za-z_-]+$/;
 const CONNECTION_NAMES: ReadonlyMap<string, string> = new Map([
   ['proxy-connection', 'Connection'],
@@ -53,13 +52,14 @@ export function readAskedProxy(sent: SentRequest, prefixes: readonly string[]): 
   const headers: [string, string][] = [];
   const connectionHeaders: [string, string][] = [];
   for (let at = 0; at + 1 < sent.rawHeaders.length; at += 2) {
-    const [name = '', value = ''] = [sent.rawHeaders[at], sent.rawHeaders[at + 1]];
+    const name = sent.rawHeaders[at] ?? '';
+    const value = sent.rawHeaders[at + 1] ?? '';
     if (!HEADER_NAME.test(name)) throw invalidName();
     const lower = name.toLowerCase();
     const suffix = own.take(lower, value);
     const wanted = suffix === undefined ? undefined : CONNECTION_NAMES.get(suffix);
     if (wanted !== undefined) connectionHeaders.push([wanted, value]);
-    if (suffix !== undefined || ofConnection.has(lower) || !isForwarded(lower)) continue;
+    if (suffix !== undefined || lower === 'connection' || ofConnection?.has(lower) || !isForwarded(lower)) continue;
     const forwarded = lower === 'cookie' ? withoutPortalCookie(value) : value;
     if (forwarded !== '') headers.push([name, forwarded]);
   }
@@ -81,13 +81,14 @@ class OwnNames {
   readonly #found = new Map<string, { readonly rank: number; readonly value: string }>();
 
   constructor(prefixes: readonly string[]) {
-    this.#prefixes = prefixes.map((prefix) => `${prefix.toLowerCase()}-`);
+    this.#prefixes = headerStartsOf(prefixes);
   }
 
   /** What follows the prefix of a header of ours; undefined for one that is not. */
   take(lower: string, value: string): string | undefined {
-    const rank = this.#prefixes.findIndex((prefix) => lower.startsWith(prefix));
-    if (rank === -1) return undefined;
+    let rank = 0;
+    while (rank < this.#prefixes.length && !lower.startsWith(this.#prefixes[rank] ?? '')) rank += 1;
+    if (rank === this.#prefixes.length) return undefined;
     const suffix = lower.slice(this.#prefixes[rank]?.length);
     const before = this.#found.get(suffix);
     if (!before || rank < before.rank) this.#found.set(suffix, { rank, value });
@@ -99,18 +100,19 @@ class OwnNames {
   }
 }
 
-/** `Connection`, and what it says is about the connection too. */
-function namesOfConnection(rawHeaders: readonly string[]): ReadonlySet<string> {
-  const names = new Set(['connection']);
+/** What `Connection` says is about the connection too. */
+function namesOfConnection(rawHeaders: readonly string[]): ReadonlySet<string> | undefined {
+  let names: Set<string> | undefined;
   for (let at = 0; at + 1 < rawHeaders.length; at += 2) {
     if (rawHeaders[at]?.toLowerCase() !== 'connection') continue;
+    names ??= new Set();
     for (const name of (rawHeaders[at + 1] ?? '').split(',')) names.add(name.trim().toLowerCase());
   }
   return names;
 }
 
 function isForwarded(lower: string): boolean {
-  return !NOT_FORWARDED.has(lower) && !NOT_FORWARDED_STARTS.some((start) => lower.startsWith(start));
+  return !NOT_FORWARDED.has(lower) && !NOT_FORWARDED_START.test(lower);
 }
 
 /** A browser sends them to this origin by itself; they are nobody else's business. */
@@ -122,7 +124,8 @@ function withoutPortalCookie(value: string): string {
 }
 
 /** Takes our parameter out, and leaves the rest exactly as it is. */
-function splitQuery(rawQuery: string, prefixes: readonly string[]) {
+function splitQuery(rawQuery: string, prefixes: readonly string[]): { query: string; key: string | undefined } {
+  if (rawQuery === '') return { query: '', key: undefined };
   const names = prefixes.map((prefix) => `${prefix.toLowerCase()}-proxy-key`);
   let key: string | undefined;
   const kept = rawQuery.split('&').filter((pair) => {

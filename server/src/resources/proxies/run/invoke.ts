@@ -2,6 +2,7 @@ import type { AuditContext } from '../../../audit/entry.js';
 import { record } from '../../../audit/record.js';
 import type { StreamAnswer, StreamRequest } from '../../../http/routes/stream-route.js';
 import { displayRefused, isForDisplay } from '../../../http/transport/custom-response.js';
+import { assert } from '../../../kernel/assert.js';
 import type { Clock } from '../../../kernel/clock.js';
 import { AppError } from '../../../kernel/errors.js';
 import type { Flow } from '../../../kernel/flow.js';
@@ -47,6 +48,7 @@ export interface ProxyCalled {
 export type ProxyRequest = StreamRequest<ProxyCaller | undefined>;
 
 const EPHEMERAL = 'ephemeral';
+const NO_BYTES = Buffer.alloc(0);
 const RIGHTS_FRESH_MS = 100;
 
 /** One call under way. */
@@ -70,30 +72,32 @@ export function createProxyInvoke(options: ProxyInvokeOptions): (request: ProxyR
   return async (request) => {
     const { clock } = options;
     const { method, params, rawQuery, rawHeaders } = request;
-    if (isForDisplay({ headers: fetchHeaders(rawHeaders) })) throw displayRefused();
+    const fetched = fetchHeaders(rawHeaders);
+    if (fetched && isForDisplay({ headers: fetched })) throw displayRefused();
     const sent = { method, path: params['*'] ?? '', rawQuery, rawHeaders };
     const asked = readAskedProxy(sent, options.headerPrefixes);
     const called = await calledProxy(options, asked, request.principal);
     request.assignTo?.(called.tenantId);
     const startedMs = clock.monotonicMs();
     const share = bytes.open(called.tenantId);
-    const auditContext = { ...request.auditContext, actor: called.acting?.actor };
-    const note = (failure?: AppError): void =>
-      options.onCalled({
-        ...{ tenantId: called.tenantId, proxyId: called.proxy?.proxyId, failure },
-        durationMs: clock.monotonicMs() - startedMs,
-      });
+    const auditContext = actingIn(request.auditContext, called);
+    let failure: AppError | undefined;
     try {
-      const answer = await forward({ options, request, asked, called, auditContext, share });
-      note();
-      return answer;
+      return await forward({ options, request, asked, called, auditContext, share });
     } catch (error) {
-      note(error instanceof AppError ? error : new AppError('internal_error', 'The call failed on our side.'));
+      failure = error instanceof AppError ? error : new AppError('internal_error', 'The call failed on our side.');
       throw error;
     } finally {
+      const { tenantId, proxy } = called;
+      const durationMs = clock.monotonicMs() - startedMs;
+      options.onCalled({ tenantId, proxyId: proxy?.proxyId, durationMs, failure });
       share.release();
     }
   };
+}
+
+function actingIn(context: AuditContext, { acting }: CalledProxy): AuditContext {
+  return context.actor === acting?.actor ? context : { ...context, actor: acting?.actor };
 }
 
 async function forward(asAsked: Underway): Promise<StreamAnswer> {
@@ -103,8 +107,14 @@ async function forward(asAsked: Underway): Promise<StreamAnswer> {
   const { query, headers, body } = await resolved(underway, outgoing);
   try {
     const url = destinationUrl(called.baseUrl, asked.path, query);
-    const message = await transformed(underway, { query, headers, body: body ?? Buffer.alloc(0) }, outgoing.kind);
-    const answer = await send(underway, url, message ?? { headers, body: body ?? outgoing.streamed });
+    const code = called.proxy?.definition.requestTransform ?? null;
+    const answer = await send(
+      underway,
+      url,
+      code === null
+        ? { headers, body: body ?? outgoing.streamed }
+        : await transformed(underway, { query, headers, body: body ?? NO_BYTES }, outgoing.kind, code),
+    );
     return await answered(underway, answer);
   } catch (error) {
     const failure = destinationFailure(error);
@@ -140,14 +150,17 @@ async function askedAgain(underway: Underway): Promise<Underway> {
   const { options, request, asked } = underway;
   if ((await underway.auditContext.holder?.isStillAllowed?.()) === false) throw gone();
   const called = await calledProxy({ ...options, countAnonymous: async () => {} }, asked, request.principal);
-  return { ...underway, called, auditContext: { ...underway.auditContext, actor: called.acting?.actor } };
+  return { ...underway, called, auditContext: actingIn(underway.auditContext, called) };
 }
 
 function resolved({ options, asked, called, auditContext }: Underway, { kind, whole }: Received) {
   const { tenantId, proxy, acting } = called;
   return resolveRequest(
     {
-      ...{ vault: options.vault, principal: acting, tenantId, auditContext },
+      vault: options.vault,
+      principal: acting,
+      tenantId,
+      auditContext,
       andThen: (tx) =>
         record(tx, auditContext, {
           event: PROXY_EVENTS.invoked,
@@ -161,15 +174,14 @@ function resolved({ options, asked, called, auditContext }: Underway, { kind, wh
   );
 }
 
-/** Undefined where the Proxy has no code for requests. */
 async function transformed(
   { options, request, asked, called, auditContext }: Underway,
   { query, headers, body }: Transformed & { readonly query: string },
   kind: BodyKind,
-): Promise<Transformed | undefined> {
+  code: string,
+): Promise<Transformed> {
   const { proxy } = called;
-  const code = proxy?.definition.requestTransform ?? null;
-  if (!proxy || code === null) return undefined;
+  assert(proxy, 'only a stored Proxy has code');
   const args = {
     body: bodyForCode(body, kind === 'json'),
     headers: headersForCode(headers),
@@ -196,8 +208,8 @@ function send(
     url,
     headers: [...headers, [`${request.prefix}-TRACE-ID`, request.auditContext.traceId ?? '']],
     connectionHeaders: asked.connectionHeaders,
-    ...(isSent && { body }),
-    ...(!isWhole && Number.isInteger(length) && { bodyBytes: length }),
+    body: isSent ? body : undefined,
+    bodyBytes: !isWhole && Number.isInteger(length) ? length : undefined,
     signal: request.signal,
   });
 }
@@ -209,9 +221,8 @@ async function answered(underway: Underway, answer: OutboundAnswer): Promise<Str
   const code = proxy?.definition.responseTransform ?? null;
   const isSuccess = answer.status >= 200 && answer.status < 300;
   if (!proxy || code === null || !isSuccess) {
-    const passed = await passedAnswer(answer, head, asked.method);
-    const { body } = passed;
-    return typeof body === 'function' ? { ...passed, body: watched(underway, body) } : passed;
+    const { status, headers, body } = await passedAnswer(answer, head, asked.method);
+    return { status, headers, body: typeof body === 'function' ? watched(underway, body) : body };
   }
   const body = await readPlainBody(answer, asked.method, share, WHOLE_BYTES_MAX);
   const headers = answer.headers.filter(([name]) => !/^content-(encoding|length)$/i.test(name));
@@ -222,8 +233,8 @@ async function answered(underway: Underway, answer: OutboundAnswer): Promise<Str
   const { status } = answer;
   return {
     status,
-    headers: headOf({ ...head, status, headers: made.headers, body: 'made' }),
-    ...(asked.method !== 'HEAD' && status !== 204 && { body: made.body }),
+    headers: headOf(status, made.headers, 'made', head),
+    body: asked.method === 'HEAD' || status === 204 ? undefined : made.body,
   };
 }
 

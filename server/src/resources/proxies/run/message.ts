@@ -1,23 +1,28 @@
 import type { HeaderPairs } from '../../../outbound/message-headers.js';
 
 export function headerValue(headers: HeaderPairs, wanted: string): string | undefined {
-  return headers.find(([name]) => name.toLowerCase() === wanted)?.[1];
+  for (const [name, value] of headers) {
+    if (name.length === wanted.length && name.toLowerCase() === wanted) return value;
+  }
+  return undefined;
 }
 
 export function hasBody(rawHeaders: readonly string[]): boolean {
-  return rawHeaders.some((name, at) => {
-    if (at % 2 !== 0) return false;
-    const lower = name.toLowerCase();
-    return lower === 'transfer-encoding' || (lower === 'content-length' && Number(rawHeaders[at + 1]) > 0);
-  });
-}
-
-/** What a browser says of how it will use the answer. */
-export function fetchHeaders(rawHeaders: readonly string[]): Record<string, string> {
-  const found: Record<string, string> = {};
   for (let at = 0; at + 1 < rawHeaders.length; at += 2) {
     const lower = (rawHeaders[at] ?? '').toLowerCase();
-    if (lower.startsWith('sec-fetch-')) found[lower] = rawHeaders[at + 1] ?? '';
+    if (lower === 'transfer-encoding' || (lower === 'content-length' && Number(rawHeaders[at + 1]) > 0)) return true;
+  }
+  return false;
+}
+
+/** What a browser says of how it will use the answer; undefined where it says nothing. */
+export function fetchHeaders(rawHeaders: readonly string[]): Record<string, string> | undefined {
+  let found: Record<string, string> | undefined;
+  for (let at = 0; at + 1 < rawHeaders.length; at += 2) {
+    const lower = (rawHeaders[at] ?? '').toLowerCase();
+    if (!lower.startsWith('sec-fetch-')) continue;
+    found ??= {};
+    found[lower] = rawHeaders[at + 1] ?? '';
   }
   return found;
 }

@@ -42,17 +42,17 @@ export interface ResolveContext {
 }
 
 /** What is asked of the vault at once, so that all rights, all tokens and all entries are settled before anything is sent. */
-interface Wanted {
+type Wanted = {
   readonly query: string[];
   readonly headers: string[];
   readonly body: Json;
-}
+};
 
 const ESCAPED_BRACE = /\\u007b/i;
 
 /** Puts values in place of the expressions in query, headers and body: all of them, or none. */
 export async function resolveRequest(context: ResolveContext, parts: RequestParts): Promise<ResolvedParts> {
-  const query = piecesOfQuery(parts.query);
+  const query = parts.query === '' ? [] : piecesOfQuery(parts.query);
   const headers = parts.headers.filter(([, value]) => holdsExpression(value));
   const body = readExpressionBody(parts, joinPieces);
   const wanted: Wanted = {
@@ -69,7 +69,7 @@ export async function resolveRequest(context: ResolveContext, parts: RequestPart
   const values = await context.vault.use(
     context.principal,
     context.auditContext,
-    hasNone ? {} : { ...wanted },
+    hasNone ? {} : wanted,
     'proxy',
     context.andThen,
   );
@@ -98,16 +98,22 @@ export function readExpressionBody(
   join: typeof joinPieces,
 ): ReadBody {
   if (body === undefined || bodyKind === 'other') return PLAIN;
+  if (bodyKind === 'json') {
+    if (!mayHoldInJson(body)) return PLAIN;
+    return { isPlain: false, wanted: parse(body), write: (values) => Buffer.from(JSON.stringify(values)) };
+  }
   const text = body.toString('utf8');
   const mayHold = holdsExpression(text) || ESCAPED_BRACE.test(text) || (bodyKind === 'form' && /%7b%7b/i.test(text));
   if (!mayHold) return PLAIN;
-  if (bodyKind === 'json') {
-    const wanted = parse(body);
-    return { isPlain: false, wanted, write: (values) => Buffer.from(JSON.stringify(values)) };
-  }
   const pieces = bodyKind === 'form' ? piecesOfForm(text) : piecesOfText(text);
   const wanted = expressionsIn(pieces);
   return { isPlain: wanted.length === 0, wanted, write: (values) => Buffer.from(join(pieces, textsOf(values))) };
+}
+
+/** Looks at the bytes: of most bodies no text has to be made. */
+function mayHoldInJson(body: Buffer): boolean {
+  if (body.includes('{{') || body.includes('{%')) return true;
+  return body.includes('\\u007') && ESCAPED_BRACE.test(body.toString('latin1'));
 }
 
 export function expressionsIn(pieces: readonly TextPiece[]): string[] {
