@@ -182,7 +182,7 @@ export function createVault(options: VaultOptions): Vault {
     delete: (principal, auditContext, id) => deleteToken(parts, principal, auditContext, id),
     detokenize: (principal, auditContext, body) => detokenize(parts, principal, auditContext, body, READ),
     use: (principal, auditContext, body, user, andThen) =>
-      detokenize(parts, principal, auditContext, body, { ...USE[user], andThen }),
+      detokenize(parts, principal, auditContext, body, USE[user], andThen),
     preview: (principal, auditContext, body) => preview(parts, principal, auditContext, body),
     describe: (tenantId, auditContext, id) => describeToken(parts, tenantId, auditContext, id),
     describeFound: (tenantId, auditContext, wanted) => describeFound(parts, tenantId, auditContext, wanted),

@@ -5,8 +5,22 @@ import type { Exchange } from './respond.js';
 /** The body of a request in pieces, read no faster than they are taken. A length that is told and too large is refused at once. */
 export function bodyPieces(exchange: Exchange, bytesMax: number): AsyncIterable<Buffer> {
   refuseTooLong(exchange.context, bytesMax);
-  // Most bodies are short and read at once: a generator is made for those that are not.
-  return { [Symbol.asyncIterator]: () => piecesOf(exchange, bytesMax) };
+  return new BodyPieces(exchange, bytesMax);
+}
+
+/** Most bodies are short and read at once: a generator is made for those that are not. */
+class BodyPieces implements AsyncIterable<Buffer> {
+  readonly #exchange: Exchange;
+  readonly #bytesMax: number;
+
+  constructor(exchange: Exchange, bytesMax: number) {
+    this.#exchange = exchange;
+    this.#bytesMax = bytesMax;
+  }
+
+  [Symbol.asyncIterator](): AsyncGenerator<Buffer> {
+    return piecesOf(this.#exchange, this.#bytesMax);
+  }
 }
 
 /** Longer ones are worth their pieces. */

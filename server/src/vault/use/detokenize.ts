@@ -44,8 +44,6 @@ export interface Purpose {
   readonly event: LogEvent;
   /** Data that is a number is text to expressions; `to_number` makes it one again. */
   readonly hasNumbersAsText?: true;
-  /** Writes what has to be durable together with the entries, by statements that all go out at once (`Database.append`). */
-  readonly andThen?: ((tx: TenantTx) => Promise<void>) | undefined;
 }
 
 /** One request, with all that its tokens are looked at by. */
@@ -61,13 +59,17 @@ interface Asked {
   readonly refusals: ReturnType<typeof createRefusals>;
 }
 
-/** Puts values in place of expressions: all of them, or none. Nothing leaves before it is in the log. */
+/**
+ * Puts values in place of expressions: all of them, or none. Nothing leaves before it is in the log. `andThen` writes what has to
+ * be durable together with the entries, by statements that all go out at once (`Database.append`).
+ */
 export async function detokenize(
   options: DetokenizeOptions,
   principal: Principal,
   auditContext: AuditContext,
   body: Json,
   purpose: Purpose,
+  andThen?: (tx: TenantTx) => Promise<void>,
 ): Promise<Json> {
   const { database, expressions, tokensPerRequestMax } = options;
   const found = findExpressions(body);
@@ -84,7 +86,7 @@ export async function detokenize(
     throw await refusals.logged(tokens, error);
   }
   const answer = rebuildWith(body, values);
-  const { event, andThen } = purpose;
+  const { event } = purpose;
   if (tokens.length > 0 || andThen) {
     await database.append(principal.tenantId, async (tx) => {
       await Promise.all([recordTouched(tx, auditContext, event, tokens), andThen?.(tx)]);

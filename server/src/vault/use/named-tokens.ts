@@ -20,9 +20,13 @@ export function namedIn(
 ): { readonly named: readonly NamedExpression[]; readonly ids: readonly string[] } {
   const named = found.map(({ path, text }) => ({
     text,
-    ids: namingField(path, () => [...new Set(expressions.referencesOf(text, budget).map(({ id }) => id))]),
+    ids: namingField(path, () => eachOnce(expressions.referencesOf(text, budget).map(({ id }) => id))),
   }));
-  return { named, ids: [...new Set(named.flatMap((each) => each.ids))] };
+  return { named, ids: named.length === 1 ? (named[0]?.ids ?? []) : eachOnce(named.flatMap((each) => each.ids)) };
+}
+
+function eachOnce(ids: readonly string[]): readonly string[] {
+  return ids.length > 1 ? [...new Set(ids)] : ids;
 }
 
 /** One for each id, in their order; undefined where there is none. */
