@@ -16,7 +16,7 @@ export interface AnswerHead {
   readonly keepMs: number;
 }
 
-const STATUS_LINE = /^HTTP\/1\.([01]) (\d{3})(?: [\t\x20-\x7e\x80-\xff]*)?$/;
+const STATUS_LINE = /^HTTP\/1\.([01]) ([1-9]\d\d)(?: [\t\x20-\x7e\x80-\xff]*)?$/;
 const LENGTH = /^\d{1,15}$/;
 const KEEP_SECONDS = /(?:^|[,\s])timeout\s*=\s*"?(\d{1,9})/i;
 /** A destination that closes after so many seconds may do so while a request is on its way. */
@@ -41,11 +41,22 @@ export function readAnswerHead(text: string, method: string): AnswerHead {
   const [, minor, code] = STATUS_LINE.exec(first) ?? [];
   if (code === undefined) throw badAnswer();
   const status = Number(code);
-  const framed: Framed = { lengths: [], encodings: [], connection: [], keepAlive: undefined };
+  const framed = nothingSaid();
   const headers = lines.map((line) => readHeader(line, framed));
   const { framing, bodyBytes } = framingOf(framed, status, method, minor === '1');
   const keepMs = framing === 'to_the_end' || minor !== '1' ? 0 : keptMs(framed);
   return { status, headers, framing, bodyBytes, keepMs };
+}
+
+/** What stands behind the chunks is held to the same rules, and says nothing about how a message is read. */
+export function checkTrailer(line: string): void {
+  const framed = nothingSaid();
+  readHeader(line, framed);
+  if (framed.lengths.length > 0 || framed.encodings.length > 0) throw badAnswer();
+}
+
+function nothingSaid(): Framed {
+  return { lengths: [], encodings: [], connection: [], keepAlive: undefined };
 }
 
 function readHeader(line: string, framed: Framed): readonly [string, string] {

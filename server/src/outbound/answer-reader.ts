@@ -1,5 +1,5 @@
 import type { AnswerHead } from './answer-head.js';
-import { badAnswer, readAnswerHead } from './answer-head.js';
+import { badAnswer, checkTrailer, readAnswerHead } from './answer-head.js';
 import { OutboundError } from './outbound-error.js';
 
 /** Who is told what was read, in its order. */
@@ -18,6 +18,7 @@ const SIZE_LINE = /^([0-9a-f]{1,12})[\t ]*(?:;[\t\x20-\x7e\x80-\xff]*)?$/i;
 const BEGIN = Buffer.from('HTTP/1.');
 const LINE_END = Buffer.from('\r\n');
 const HEAD_END = Buffer.from('\r\n\r\n');
+const NO_ROOM = Buffer.allocUnsafeSlow(0);
 
 type Step = 'head' | 'counted' | 'to_the_end' | 'size' | 'chunk' | 'behind_chunk' | 'trailers' | 'whole';
 
@@ -32,9 +33,13 @@ export class AnswerReader {
   #rest: Buffer | undefined;
   /** Of the body or the chunk. */
   #left = 0;
-  #trailerBytes = 0;
-  /** So much of a head was searched for its end. */
+  /** Of the heads in front of the one that counts; later, of trailers. */
+  #headBytes = 0;
+  /** So much of what is not read yet was searched for its end. */
   #searched = 0;
+  /** Where what is not read yet is put together, and how much of it is in use. */
+  #room = NO_ROOM;
+  #roomUsed = 0;
   #isHeld = false;
 
   constructor(method: string, target: AnswerTarget) {
@@ -53,7 +58,7 @@ export class AnswerReader {
   }
 
   push(bytes: Buffer): void {
-    this.#rest = this.#rest === undefined ? bytes : Buffer.concat([this.#rest, bytes]);
+    this.#rest = this.#rest === undefined ? bytes : this.#join(this.#rest, bytes);
     if (!this.#isHeld) this.#read();
   }
 
@@ -104,13 +109,13 @@ export class AnswerReader {
   #readHead(bytes: Buffer): boolean {
     const known = Math.min(bytes.length, BEGIN.length);
     if (bytes.compare(BEGIN, 0, known, 0, known) !== 0) throw badAnswer();
-    const end = bytes.indexOf(HEAD_END, this.#searched);
-    if ((end === -1 ? bytes.length : end) > HEAD_BYTES_MAX) throw new OutboundError('too_large');
-    this.#searched = end === -1 ? Math.max(0, bytes.length - HEAD_END.length) : 0;
+    const end = this.#find(bytes, HEAD_END);
+    if (this.#headBytes + (end === -1 ? bytes.length : end) > HEAD_BYTES_MAX) throw new OutboundError('too_large');
     if (end === -1) return false;
     const head = readAnswerHead(bytes.toString('latin1', 0, end), this.#method);
     this.#skip(bytes, end + HEAD_END.length);
     if (head.status === 101) throw badAnswer();
+    this.#headBytes = head.status < 200 ? this.#headBytes + end + HEAD_END.length : 0;
     if (head.status < 200) return true;
     this.#left = head.bodyBytes;
     this.#step = STEPS[head.framing];
@@ -133,7 +138,7 @@ export class AnswerReader {
   }
 
   #readSize(bytes: Buffer): boolean {
-    const end = bytes.indexOf(LINE_END);
+    const end = this.#find(bytes, LINE_END);
     if ((end === -1 ? bytes.length : end) > SIZE_LINE_BYTES_MAX) throw badAnswer();
     if (end === -1) return false;
     const [, size] = SIZE_LINE.exec(bytes.toString('latin1', 0, end)) ?? [];
@@ -153,15 +158,34 @@ export class AnswerReader {
     return true;
   }
 
-  /** They say nothing that anybody here wants to know. */
+  /** They say nothing that anybody here wants to know. What is none may be meant for another reader, as another message. */
   #readTrailers(bytes: Buffer): boolean {
-    const end = bytes.indexOf(LINE_END);
-    if (this.#trailerBytes + (end === -1 ? bytes.length : end) > HEAD_BYTES_MAX) throw new OutboundError('too_large');
+    const end = this.#find(bytes, LINE_END);
+    if (this.#headBytes + (end === -1 ? bytes.length : end) > HEAD_BYTES_MAX) throw new OutboundError('too_large');
     if (end === -1) return false;
-    this.#trailerBytes += end + LINE_END.length;
+    if (end > 0) checkTrailer(bytes.toString('latin1', 0, end));
+    this.#headBytes += end + LINE_END.length;
     this.#skip(bytes, end + LINE_END.length);
     if (end === 0) this.#end();
     return true;
+  }
+
+  /** -1 until it is there. What was searched is not searched again for every byte that comes. */
+  #find(bytes: Buffer, mark: Buffer): number {
+    const at = bytes.indexOf(mark, this.#searched);
+    this.#searched = at === -1 ? Math.max(0, bytes.length - mark.length) : 0;
+    return at;
+  }
+
+  /** With room for as much again: else a destination that sends single bytes would have all copied for each of them. */
+  #join(rest: Buffer, bytes: Buffer): Buffer {
+    if (rest.buffer !== this.#room.buffer || this.#roomUsed + bytes.length > this.#room.length) {
+      this.#room = Buffer.allocUnsafeSlow((rest.length + bytes.length) * 2);
+      this.#roomUsed = rest.copy(this.#room);
+    }
+    const start = this.#roomUsed - rest.length;
+    this.#roomUsed += bytes.copy(this.#room, this.#roomUsed);
+    return this.#room.subarray(start, this.#roomUsed);
   }
 
   #hand(piece: Buffer): void {

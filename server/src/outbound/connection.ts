@@ -39,9 +39,9 @@ export class Connection {
     return !this.#socket.destroyed && this.#socket.writable;
   }
 
-  /** All that was written is on its way. */
-  get isFlushed(): boolean {
-    return this.#socket.writableLength === 0;
+  /** All that was written is on its way, and all that came was handed on. */
+  get isSettled(): boolean {
+    return this.#socket.writableLength === 0 && this.#socket.readableLength === 0;
   }
 
   use(user: ConnectionUser): void {
@@ -50,6 +50,8 @@ export class Connection {
 
   leave(): void {
     this.#user = undefined;
+    // One that was held back would not notice its end, nor what is said unasked.
+    this.resume();
   }
 
   /** False when no more should be written for now. */

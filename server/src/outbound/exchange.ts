@@ -82,6 +82,7 @@ class Exchange implements ConnectionUser, AnswerTarget, IncomingAnswer {
   #isSent = false;
   /** The destination sends no more; of what it sent some may be unread. */
   #isFinished = false;
+  #lost: { readonly error: unknown } | undefined;
   #onRoom: (() => void) | undefined;
 
   constructor(wire: WireRequest, options: ExchangeOptions, connection: Connection) {
@@ -112,7 +113,9 @@ class Exchange implements ConnectionUser, AnswerTarget, IncomingAnswer {
   }
 
   onLost(error: unknown): void {
-    if (error !== undefined || !this.#isFinished || !this.#reader.isHeld) this.#fail(error);
+    this.#lost = { error };
+    // What waits to be read may be the whole answer: a destination that wants no more of the body breaks off behind it.
+    if (!this.#reader.isHeld) this.#fail(error);
   }
 
   onDrained(): void {
@@ -135,8 +138,10 @@ class Exchange implements ConnectionUser, AnswerTarget, IncomingAnswer {
   }
 
   onWhole(): void {
+    // Whoever took the last piece may have given up with it.
+    if (this.#isOver) return;
     const { pool, onOver } = this.#options;
-    const isKept = this.#isSent && this.#connection.isFlushed && !this.#wire.isLast && !this.#reader.hasMore;
+    const isKept = this.#isSent && this.#connection.isSettled && !this.#wire.isLast && !this.#reader.hasMore;
     this.#isWhole = true;
     this.#leave();
     pool.keep(this.#wire.poolName, this.#connection, isKept ? (this.#head?.keepMs ?? 0) : 0);
@@ -164,8 +169,8 @@ class Exchange implements ConnectionUser, AnswerTarget, IncomingAnswer {
   #read(work: () => void): void {
     try {
       work();
-      if (!this.#isFinished || this.#isOver || this.#reader.isHeld) return;
-      if (!this.#reader.finish()) this.#fail(undefined);
+      if (this.#isOver || this.#reader.isHeld) return;
+      if (this.#isFinished ? !this.#reader.finish() : this.#lost) this.#fail(this.#lost?.error);
     } catch (error) {
       this.#fail(error);
     }
@@ -183,7 +188,6 @@ class Exchange implements ConnectionUser, AnswerTarget, IncomingAnswer {
       : outboundFailureOf(error ?? new OutboundError('unreachable'));
     this.#leave();
     this.#connection.destroy();
-    this.#onRoom?.();
     if (this.#head === undefined) {
       this.#answered.reject(this.#failure);
       return;
@@ -195,6 +199,8 @@ class Exchange implements ConnectionUser, AnswerTarget, IncomingAnswer {
   #leave(): void {
     this.#connection.leave();
     this.#options.end.signal.removeEventListener('abort', this.#onAbort);
+    // Nobody tells of room any more: a body that waits for it would never be left.
+    this.#onRoom?.();
   }
 
   #send(): void {
