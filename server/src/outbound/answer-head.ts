@@ -17,7 +17,9 @@ export interface AnswerHead {
 }
 
 const STATUS_LINE = /^HTTP\/1\.([01]) ([1-9]\d\d)(?: [\t\x20-\x7e\x80-\xff]*)?$/;
-const LENGTH = /^\d{1,15}$/;
+/** What frames a message has blanks around it at most: not every reader takes a tab there. */
+const LENGTH = /^ *\d{1,15} *$/;
+const CHUNKED = /^ *chunked *$/i;
 const KEEP_SECONDS = /(?:^|[,\s])timeout\s*=\s*"?(\d{1,9})/i;
 /** A destination that closes after so many seconds may do so while a request is on its way. */
 const KEEP_MARGIN_MS = 1_000;
@@ -25,6 +27,7 @@ const WITHOUT_BODY = new Set([204, 304]);
 
 /** What the headers say about the message and its connection. */
 interface Framed {
+  /** These two with what stands around them. */
   lengths: string[];
   encodings: string[];
   connection: string[];
@@ -64,14 +67,14 @@ function readHeader(line: string, framed: Framed): readonly [string, string] {
   const name = line.slice(0, Math.max(colon, 0));
   const value = withoutBlanks(line, colon + 1);
   if (!HEADER_NAME.test(name) || !HEADER_VALUE.test(value)) throw badAnswer();
-  noteFraming(name, value, framed);
+  noteFraming(name, value, line, framed);
   return [name, value];
 }
 
 /** Only names of these lengths are looked at. */
-function noteFraming(name: string, value: string, framed: Framed): void {
-  if (name.length === 14 && name.toLowerCase() === 'content-length') framed.lengths.push(value);
-  else if (name.length === 17 && name.toLowerCase() === 'transfer-encoding') framed.encodings.push(value);
+function noteFraming(name: string, value: string, line: string, framed: Framed): void {
+  if (name.length === 14 && name.toLowerCase() === 'content-length') framed.lengths.push(line.slice(15));
+  else if (name.length === 17 && name.toLowerCase() === 'transfer-encoding') framed.encodings.push(line.slice(18));
   else if (name.length === 10) {
     const lower = name.toLowerCase();
     if (lower === 'connection') framed.connection.push(value);
@@ -84,7 +87,7 @@ function framingOf({ lengths, encodings }: Framed, status: number, method: strin
   const [encoding, ...otherEncodings] = encodings;
   if (otherLengths.length > 0 || otherEncodings.length > 0) throw badAnswer();
   if (length !== undefined && (encoding !== undefined || !LENGTH.test(length))) throw badAnswer();
-  if (encoding !== undefined && (!isChunkedKnown || encoding.toLowerCase() !== 'chunked')) throw badAnswer();
+  if (encoding !== undefined && (!isChunkedKnown || !CHUNKED.test(encoding))) throw badAnswer();
   if (method === 'HEAD' || status < 200 || WITHOUT_BODY.has(status)) return framed('none');
   if (encoding !== undefined) return framed('chunked');
   return length === undefined ? framed('to_the_end') : framed('counted', Number(length));

@@ -14,7 +14,9 @@ export interface AnswerTarget {
 const HEAD_BYTES_MAX = 64 * 1024;
 /** With what may stand behind the size of a chunk. */
 const SIZE_LINE_BYTES_MAX = 4_096;
-const SIZE_LINE = /^([0-9a-f]{1,12})[\t ]*(?:;[\t\x20-\x7e\x80-\xff]*)?$/i;
+/** Extensions are passed over, but only where they are some. */
+const SIZE_LINE =
+  /^([0-9a-f]{1,12})(?:;[\w!#$%&'*+\-.^`|~]+(?:=(?:[\w!#$%&'*+\-.^`|~]+|"[\t\x20!\x23-\x5b\x5d-\x7e]*"))?)*$/i;
 const BEGIN = Buffer.from('HTTP/1.');
 const LINE_END = Buffer.from('\r\n');
 const HEAD_END = Buffer.from('\r\n\r\n');
@@ -109,12 +111,12 @@ export class AnswerReader {
   #readHead(bytes: Buffer): boolean {
     const known = Math.min(bytes.length, BEGIN.length);
     if (bytes.compare(BEGIN, 0, known, 0, known) !== 0) throw badAnswer();
-    const end = this.#find(bytes, HEAD_END);
-    if (this.#headBytes + (end === -1 ? bytes.length : end) > HEAD_BYTES_MAX) throw new OutboundError('too_large');
+    const end = this.#find(bytes, HEAD_END, HEAD_BYTES_MAX - this.#headBytes);
     if (end === -1) return false;
     const head = readAnswerHead(bytes.toString('latin1', 0, end), this.#method);
     this.#skip(bytes, end + HEAD_END.length);
-    if (head.status === 101) throw badAnswer();
+    // Another protocol, or the end of the connection before there is an answer.
+    if (head.status === 101 || (head.status < 200 && head.keepMs === 0)) throw badAnswer();
     this.#headBytes = head.status < 200 ? this.#headBytes + end + HEAD_END.length : 0;
     if (head.status < 200) return true;
     this.#left = head.bodyBytes;
@@ -138,8 +140,7 @@ export class AnswerReader {
   }
 
   #readSize(bytes: Buffer): boolean {
-    const end = this.#find(bytes, LINE_END);
-    if ((end === -1 ? bytes.length : end) > SIZE_LINE_BYTES_MAX) throw badAnswer();
+    const end = this.#find(bytes, LINE_END, SIZE_LINE_BYTES_MAX);
     if (end === -1) return false;
     const [, size] = SIZE_LINE.exec(bytes.toString('latin1', 0, end)) ?? [];
     if (size === undefined) throw badAnswer();
@@ -160,8 +161,7 @@ export class AnswerReader {
 
   /** They say nothing that anybody here wants to know. What is none may be meant for another reader, as another message. */
   #readTrailers(bytes: Buffer): boolean {
-    const end = this.#find(bytes, LINE_END);
-    if (this.#headBytes + (end === -1 ? bytes.length : end) > HEAD_BYTES_MAX) throw new OutboundError('too_large');
+    const end = this.#find(bytes, LINE_END, HEAD_BYTES_MAX - this.#headBytes);
     if (end === -1) return false;
     if (end > 0) checkTrailer(bytes.toString('latin1', 0, end));
     this.#headBytes += end + LINE_END.length;
@@ -171,8 +171,10 @@ export class AnswerReader {
   }
 
   /** -1 until it is there. What was searched is not searched again for every byte that comes. */
-  #find(bytes: Buffer, mark: Buffer): number {
+  #find(bytes: Buffer, mark: Buffer, bytesMax: number): number {
     const at = bytes.indexOf(mark, this.#searched);
+    // With the mark itself: else it would count or not by how the bytes are cut.
+    if (at === -1 ? bytes.length >= bytesMax : at + mark.length > bytesMax) throw new OutboundError('too_large');
     this.#searched = at === -1 ? Math.max(0, bytes.length - mark.length) : 0;
     return at;
   }
