@@ -1,19 +1,19 @@
-import type { Connection } from './connection.js';
+import type { OutboundConnection } from './connection.js';
 
-export interface ConnectionPoolOptions {
+export interface OutboundConnectionsOptions {
   readonly idleMs: number;
   readonly idleMax: number;
 }
 
 /** Connections that wait for the next request, by the name they may be used under. The last one left is the first one taken. */
-export class ConnectionPool {
-  readonly #options: ConnectionPoolOptions;
-  readonly #idle = new Map<string, Connection[]>();
+export class OutboundConnections {
+  readonly #options: OutboundConnectionsOptions;
+  readonly #idle = new Map<string, OutboundConnection[]>();
   /** Set off again for each wait: that takes far less time than a new one. */
-  readonly #timers = new WeakMap<Connection, { readonly ms: number; readonly timer: NodeJS.Timeout }>();
+  readonly #timers = new WeakMap<OutboundConnection, { readonly ms: number; readonly timer: NodeJS.Timeout }>();
   #count = 0;
 
-  constructor(options: ConnectionPoolOptions) {
+  constructor(options: OutboundConnectionsOptions) {
     this.#options = options;
   }
 
@@ -21,7 +21,7 @@ export class ConnectionPool {
     return this.#count;
   }
 
-  take(name: string): Connection | undefined {
+  take(name: string): OutboundConnection | undefined {
     const connections = this.#idle.get(name);
     const connection = connections?.pop();
     if (connection === undefined) return undefined;
@@ -31,7 +31,7 @@ export class ConnectionPool {
   }
 
   /** For another request within so many milliseconds, if there is room. */
-  keep(name: string, connection: Connection, keepMs: number): void {
+  keep(name: string, connection: OutboundConnection, keepMs: number): void {
     const ms = Math.min(keepMs, this.#options.idleMs);
     if (ms <= 0 || this.#count >= this.#options.idleMax || !connection.isOpen) {
       connection.destroy();
@@ -50,7 +50,7 @@ export class ConnectionPool {
     this.#count = 0;
   }
 
-  #time(name: string, connection: Connection, ms: number): void {
+  #time(name: string, connection: OutboundConnection, ms: number): void {
     const known = this.#timers.get(connection);
     if (known?.ms === ms) {
       known.timer.refresh();
@@ -64,7 +64,7 @@ export class ConnectionPool {
     this.#timers.set(connection, { ms, timer: timer.unref() });
   }
 
-  #forget(name: string, connection: Connection): void {
+  #forget(name: string, connection: OutboundConnection): void {
     clearTimeout(this.#timers.get(connection)?.timer);
     const connections = this.#idle.get(name);
     const at = connections?.indexOf(connection) ?? -1;

@@ -11,7 +11,7 @@ export interface ConnectionUser {
 }
 
 /** A connection to a destination, for one request after the other. */
-export class Connection {
+export class OutboundConnection {
   readonly #socket: Socket;
   #user: ConnectionUser | undefined;
   #error: unknown;

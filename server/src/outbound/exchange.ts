@@ -6,8 +6,8 @@ import type { AnswerTarget } from './answer-reader.js';
 import { AnswerReader } from './answer-reader.js';
 import type { CallEnd } from './call-end.js';
 import type { ConnectionUser } from './connection.js';
-import { Connection } from './connection.js';
-import type { ConnectionPool } from './connection-pool.js';
+import { OutboundConnection } from './connection.js';
+import type { OutboundConnections } from './connection-pool.js';
 import { OutboundError, outboundFailureOf } from './outbound-error.js';
 import { chunkOf, headOfRequest, LAST_CHUNK, wholeRequest } from './request-bytes.js';
 
@@ -45,7 +45,7 @@ export interface IncomingAnswer {
 }
 
 export interface ExchangeOptions {
-  readonly pool: ConnectionPool;
+  readonly pool: OutboundConnections;
   readonly end: CallEnd;
   readonly headersMs: number;
   /** The answer is whole, or will never be. */
@@ -60,7 +60,7 @@ export function exchangeMessages(wire: WireRequest, options: ExchangeOptions): P
   const kept = options.pool.take(wire.poolName);
   if (kept) return new Exchange(wire, options, kept).start();
   return wire.open().then((socket) => {
-    const connection = new Connection(socket);
+    const connection = new OutboundConnection(socket);
     if (!options.end.signal.aborted) return new Exchange(wire, options, connection).start();
     connection.destroy();
     throw options.end.signal.reason;
@@ -71,7 +71,7 @@ export function exchangeMessages(wire: WireRequest, options: ExchangeOptions): P
 class Exchange implements ConnectionUser, AnswerTarget, IncomingAnswer {
   readonly #wire: WireRequest;
   readonly #options: ExchangeOptions;
-  readonly #connection: Connection;
+  readonly #connection: OutboundConnection;
   readonly #reader: AnswerReader;
   readonly #answered = createDeferred<IncomingAnswer>();
   readonly #onAbort = (): void => this.#fail(undefined);
@@ -85,7 +85,7 @@ class Exchange implements ConnectionUser, AnswerTarget, IncomingAnswer {
   #lost: { readonly error: unknown } | undefined;
   #onRoom: (() => void) | undefined;
 
-  constructor(wire: WireRequest, options: ExchangeOptions, connection: Connection) {
+  constructor(wire: WireRequest, options: ExchangeOptions, connection: OutboundConnection) {
     this.#wire = wire;
     this.#options = options;
     this.#connection = connection;

@@ -9,12 +9,13 @@ import type { PlaceAsked } from './call-places.js';
 import { CallPlaces } from './call-places.js';
 import type { Dial } from './connect.js';
 import { createConnect, createOutboundTls, dialTcp } from './connect.js';
-import { ConnectionPool } from './connection-pool.js';
+import { OutboundConnections } from './connection-pool.js';
 import { readDestination } from './destination.js';
 import type { IncomingAnswer } from './exchange.js';
 import { exchangeMessages } from './exchange.js';
 import type { HeaderPairs } from './message-headers.js';
 import { incomingHeaders } from './message-headers.js';
+import type { OpenCall } from './open-calls.js';
 import { createOpenCalls } from './open-calls.js';
 import { OutboundError, outboundFailureOf } from './outbound-error.js';
 import { createOutboundFigures } from './outbound-figures.js';
@@ -123,7 +124,7 @@ const WAITING_OF_TENANT_MAX = 1_024;
 export function createOutbound(options: OutboundOptions): Outbound {
   const { requestsMax, clock, onRefused } = options;
   const refusals = createRefusalLog({ clock, write: onRefused });
-  const pool = new ConnectionPool({ idleMs: options.idleMs ?? IDLE_MS, idleMax: IDLE_MAX });
+  const pool = new OutboundConnections({ idleMs: options.idleMs ?? IDLE_MS, idleMax: IDLE_MAX });
   const places = new CallPlaces({
     max: requestsMax,
     ofTenantMax: Math.ceil(requestsMax / 2),
@@ -161,11 +162,8 @@ export function createOutbound(options: OutboundOptions): Outbound {
       try {
         const wire = prepare(request, end, bounds.connectMs);
         const place = places.take(placeOf(request, wire), end.signal);
-        if (place instanceof Promise) {
-          end.await(bounds.connectMs, busy);
-          call.holds(await place);
-          end.rest();
-        } else call.holds(place);
+        if (place instanceof Promise) await waitFor(place, call, bounds.connectMs);
+        else call.holds(place);
         end.signal.throwIfAborted();
         const onOver = (isWhole: boolean): void => call.finish(isWhole ? 'answered' : 'unreachable');
         const incoming = await exchangeMessages(wire, { pool, end, headersMs: bounds.headersMs, onOver });
@@ -190,6 +188,12 @@ function placeOf({ tenantId, isAnonymous }: OutboundRequest, { poolName }: Pick<
 }
 
 const busy = (): OutboundError => new OutboundError('busy');
+
+async function waitFor(place: Promise<() => void>, call: OpenCall, connectMs: number): Promise<void> {
+  call.end.await(connectMs, busy);
+  call.holds(await place);
+  call.end.rest();
+}
 
 function answerOf(incoming: IncomingAnswer, end: CallEnd, bounds: OutboundBounds): OutboundAnswer {
   const { status, headers } = incoming.head;
