@@ -179,10 +179,13 @@ export class AnswerReader {
     return at;
   }
 
-  /** With room for as much again: else a destination that sends single bytes would have all copied for each of them. */
+  /**
+   * With room for as much again: else a destination that sends single bytes would have all copied for each of them. Not while
+   * nobody wants more, where the destination is held back.
+   */
   #join(rest: Buffer, bytes: Buffer): Buffer {
     if (rest.buffer !== this.#room.buffer || this.#roomUsed + bytes.length > this.#room.length) {
-      this.#room = Buffer.allocUnsafeSlow((rest.length + bytes.length) * 2);
+      this.#room = Buffer.allocUnsafeSlow((rest.length + bytes.length) * (this.#isHeld ? 1 : 2));
       this.#roomUsed = rest.copy(this.#room);
     }
     const start = this.#roomUsed - rest.length;

@@ -149,6 +149,21 @@ describe('a hostile destination', () => {
     assert.equal((await failureFrom(bodyText(answer))).code, 'aborted');
   });
 
+  it('whose last piece makes its reader give up: it is aborted, once, and its connection closed', async () => {
+    onRequest = (socket) => socket.write(`${HEAD}hello`);
+    const caller = new AbortController();
+    const [answered, aborted] = [way.figure('requests_total', 'answered'), way.figure('requests_total', 'aborted')];
+    const { flow } = await get({ signal: caller.signal });
+    const write = (): boolean => {
+      caller.abort();
+      return true;
+    };
+    assert.equal((await failureFrom(flow({ write, onRoom: () => {} }))).code, 'aborted');
+    assert.equal(way.figure('requests_total', 'answered'), answered);
+    assert.equal(way.figure('requests_total', 'aborted'), aborted + 1);
+    assert.deepEqual([ours[0]?.destroyed, way.figure('connections_idle')], [true, 0]);
+  });
+
   it('that says it goes on working, for ever: too much of that is no answer', async () => {
     onRequest = (socket) => socket.write('HTTP/1.1 102 Processing\r\n\r\n'.repeat(3_000));
     assert.equal((await failureFrom(get())).code, 'too_large');
