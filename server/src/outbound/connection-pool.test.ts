@@ -4,8 +4,8 @@ import type { Socket } from 'node:net';
 import { connect } from 'node:net';
 import { after, afterEach, before, describe, it } from 'node:test';
 import { eventually } from '../testing/eventually.js';
-import { Connection } from './connection.js';
-import { ConnectionPool } from './connection-pool.js';
+import { OutboundConnection } from './connection.js';
+import { OutboundConnections } from './connection-pool.js';
 import type { Listening } from './outbound-fixture.js';
 import { rawServer } from './outbound-fixture.js';
 
@@ -18,7 +18,7 @@ describe('connections that wait', () => {
     const socket = connect(server.port, '127.0.0.1');
     sockets.push(socket);
     await once(socket, 'connect');
-    return new Connection(socket);
+    return new OutboundConnection(socket);
   };
   before(async () => {
     server = await rawServer(() => {});
@@ -29,7 +29,7 @@ describe('connections that wait', () => {
   after(() => server.close());
 
   it('the last one left is taken first, under its own name alone', async () => {
-    const pool = new ConnectionPool({ idleMs: PATIENT_MS, idleMax: 9 });
+    const pool = new OutboundConnections({ idleMs: PATIENT_MS, idleMax: 9 });
     const [first, second] = [await open(), await open()];
     pool.keep('a', first, PATIENT_MS);
     pool.keep('a', second, PATIENT_MS);
@@ -39,7 +39,7 @@ describe('connections that wait', () => {
   });
 
   it('one that nobody may keep, or that has no room, is closed', async () => {
-    const pool = new ConnectionPool({ idleMs: PATIENT_MS, idleMax: 1 });
+    const pool = new OutboundConnections({ idleMs: PATIENT_MS, idleMax: 1 });
     for (const keepMs of [0, -1_000]) pool.keep('a', await open(), keepMs);
     assert.equal(pool.idleCount(), 0);
     pool.keep('a', await open(), Number.POSITIVE_INFINITY);
@@ -52,7 +52,7 @@ describe('connections that wait', () => {
   });
 
   it('one that is closed meanwhile is not taken, and is counted once', async () => {
-    const pool = new ConnectionPool({ idleMs: PATIENT_MS, idleMax: 9 });
+    const pool = new OutboundConnections({ idleMs: PATIENT_MS, idleMax: 9 });
     const kept = await open();
     pool.keep('a', kept, PATIENT_MS);
     const closed = await open();
@@ -65,7 +65,7 @@ describe('connections that wait', () => {
 
   it('one whose time went by while it was used waits for all of its time again, and no longer', async () => {
     const idleMs = 20;
-    const pool = new ConnectionPool({ idleMs, idleMax: 9 });
+    const pool = new OutboundConnections({ idleMs, idleMax: 9 });
     const connection = await open();
     pool.keep('a', connection, PATIENT_MS);
     assert.equal(pool.take('a'), connection);
@@ -80,7 +80,7 @@ describe('connections that wait', () => {
   });
 
   it('all are closed with the pool', async () => {
-    const pool = new ConnectionPool({ idleMs: PATIENT_MS, idleMax: 9 });
+    const pool = new OutboundConnections({ idleMs: PATIENT_MS, idleMax: 9 });
     pool.keep('a', await open(), PATIENT_MS);
     pool.keep('b', await open(), PATIENT_MS);
     pool.destroy();

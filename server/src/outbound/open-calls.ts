@@ -7,9 +7,10 @@ export interface OpenCall {
   readonly end: CallEnd;
   /** What is given back when the call is over. */
   holds(leave: () => void): void;
-  /** The first of these counts. A call that was ended early is finished as what ended it. */
-  finish(outcome: OutboundOutcome): void;
+  /** The first of these counts. A call that was ended early is counted as what ended it. */
   fail(error: OutboundError): void;
+  /** Its answer is whole, or will never be. */
+  readonly over: (isWhole: boolean) => void;
 }
 
 export interface OpenCalls {
@@ -40,7 +41,7 @@ export function createOpenCalls(onOutcome: (outcome: OutboundOutcome) => void): 
 
       return {
         end,
-        finish,
+        over: (isWhole) => finish(isWhole ? 'answered' : 'unreachable'),
         holds(giveBack) {
           leave = giveBack;
         },

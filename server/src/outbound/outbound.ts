@@ -165,9 +165,8 @@ export function createOutbound(options: OutboundOptions): Outbound {
         if (place instanceof Promise) await waitFor(place, call, bounds.connectMs);
         else call.holds(place);
         end.signal.throwIfAborted();
-        const onOver = (isWhole: boolean): void => call.finish(isWhole ? 'answered' : 'unreachable');
-        const incoming = await exchangeMessages(wire, { pool, end, headersMs: bounds.headersMs, onOver });
-        return answerOf(incoming, end, bounds);
+        const { headersMs } = bounds;
+        return answerOf(await exchangeMessages(wire, { pool, end, headersMs, onOver: call.over }), end, bounds);
       } catch (error) {
         const failure = outboundFailureOf(error);
         noteRefusal(request, failure);
