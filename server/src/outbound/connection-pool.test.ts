@@ -14,7 +14,7 @@ const PATIENT_MS = 120_000;
 describe('connections that wait', () => {
   let server: Listening;
   const sockets: Socket[] = [];
-  const open = async (): Promise<Connection> => {
+  const open = async (): Promise<OutboundConnection> => {
     const socket = connect(server.port, '127.0.0.1');
     sockets.push(socket);
     await once(socket, 'connect');
