@@ -15,6 +15,7 @@ interface OutboundPrepareOptions {
 
 const METHODS: ReadonlySet<unknown> = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
 
+const PATH = /^\/[\x21-\x7e]*$/;
 /** Said to destinations that speak an older HTTP too. */
 const KEPT_OPEN = ['Connection', 'keep-alive'];
 
@@ -35,6 +36,8 @@ export function createOutboundPrepare({ policyOf, connect }: OutboundPrepareOpti
     const refusal = policy.refusal(destination);
     if (refusal !== undefined) throw refusedBecause(refusal);
     const { isPlain, host, port, path } = destination;
+    // A URL has no other characters. It goes into a line of its own, so it is not left to that alone.
+    if (!PATH.test(path)) throw refusedBecause('url');
     return {
       method,
       path,
