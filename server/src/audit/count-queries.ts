@@ -45,7 +45,7 @@ export const ADD_LOG_COUNTS = bulkWrite<EntryCount>(
   }),
   99,
   (rows) => {
-    const sums = sumBy(rows, keyOf, ({ count }) => count);
+    const sums = sumBy(rows, keyOf, ({ count }) => count, isSameKind);
     return [
       uuidArray(sums.map(({ row }) => row.tenantId)),
       int4Array(sums.map(({ row }) => row.day)),
@@ -64,6 +64,20 @@ export const ADD_LOG_COUNTS = bulkWrite<EntryCount>(
 function keyOf(row: EntryCount): string {
   const { tenantId, day, actorType, actorId, entityType, operation, outcome, slot } = row;
   return `${tenantId} ${day} ${actorType} ${actorId} ${entityType} ${operation} ${outcome} ${slot}`;
+}
+
+/** What differs most often comes first. */
+function isSameKind(a: EntryCount, b: EntryCount): boolean {
+  return (
+    a.operation === b.operation &&
+    a.entityType === b.entityType &&
+    a.actorId === b.actorId &&
+    a.tenantId === b.tenantId &&
+    a.outcome === b.outcome &&
+    a.actorType === b.actorType &&
+    a.day === b.day &&
+    a.slot === b.slot
+  );
 }
 
 /** What entries of one act add to the counters. They mostly are of one kind, and then it is a single row. */
