@@ -68,6 +68,14 @@ export function incomingHeaders(pairs: HeaderPairs): HeaderPairs {
   return kept;
 }
 
+/** The first one of this name, which is in lower case. */
+export function headerValue(headers: HeaderPairs, wanted: string): string | undefined {
+  for (const [name, value] of headers) {
+    if (name.length === wanted.length && name.toLowerCase() === wanted) return value;
+  }
+  return undefined;
+}
+
 function isOfConnection(name: string, named: ReadonlySet<string>): boolean {
   return OF_ONE_CONNECTION.has(name) || name.startsWith(OF_A_PROXY) || named.has(name);
 }

@@ -4,6 +4,7 @@ import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
 import type { GrowingShare } from '../kernel/growing-bytes.js';
 import type { WholeReading } from '../kernel/read-whole.js';
 import { readWhole } from '../kernel/read-whole.js';
+import { headerValue } from './message-headers.js';
 import type { OutboundAnswer } from './outbound.js';
 import { OutboundError } from './outbound-error.js';
 
@@ -37,7 +38,7 @@ export function readPlainBody(
   bytesMax: number,
   after?: WholeReading['after'],
 ): Promise<Buffer> {
-  const [, encoding = ''] = headers.find(([name]) => name.toLowerCase() === 'content-encoding') ?? [];
+  const encoding = headerValue(headers, 'content-encoding') ?? '';
   const decompress = method === 'HEAD' ? undefined : ENCODINGS.get(encoding.trim().toLowerCase());
   return readWhole(decompress ? decompressed(body, decompress()) : body, {
     ...{ bytesMax, heldTimes: HELD_TIMES, share, after },

@@ -2,8 +2,7 @@ import type { CallEnd } from './call-end.js';
 import type { OpenConnection } from './connect.js';
 import { readDestination } from './destination.js';
 import type { WireRequest } from './exchange.js';
-import type { HeaderPairs } from './message-headers.js';
-import { connectionHeaders, outgoingHeaders } from './message-headers.js';
+import { connectionHeaders, headerValue, outgoingHeaders } from './message-headers.js';
 import type { OutboundRequest } from './outbound.js';
 import { refusedBecause } from './outbound-error.js';
 import type { OutboundPolicy } from './policy.js';
@@ -14,7 +13,6 @@ interface OutboundPrepareOptions {
 }
 
 const METHODS: ReadonlySet<unknown> = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
-
 const PATH = /^\/[\x21-\x7e]*$/;
 /** Said to destinations that speak an older HTTP too. */
 const KEPT_OPEN = ['Connection', 'keep-alive'];
@@ -31,7 +29,7 @@ export function createOutboundPrepare({ policyOf, connect }: OutboundPrepareOpti
     if (typeof headers === 'string') throw refusedBecause(headers);
     const ofConnection = connectionHeaders(request.connectionHeaders ?? []);
     if (typeof ofConnection === 'string') throw refusedBecause(ofConnection);
-    const asked = headerOf(request.connectionHeaders ?? [], 'connection')?.toLowerCase();
+    const asked = headerValue(request.connectionHeaders ?? [], 'connection')?.toLowerCase();
     const policy = policyOf(tenantId);
     const refusal = policy.refusal(destination);
     if (refusal !== undefined) throw refusedBecause(refusal);
@@ -50,8 +48,4 @@ export function createOutboundPrepare({ policyOf, connect }: OutboundPrepareOpti
       open: () => connect(destination, policy, end, connectMs),
     };
   };
-}
-
-function headerOf(headers: HeaderPairs, wanted: string): string | undefined {
-  return headers.find(([name]) => name.toLowerCase() === wanted)?.[1];
 }

@@ -1,9 +1,9 @@
 import type { StreamAnswer } from '../../../http/routes/stream-route.js';
 import { passedHeaders } from '../../../http/transport/foreign-headers.js';
 import type { HeaderPairs } from '../../../outbound/message-headers.js';
+import { headerValue } from '../../../outbound/message-headers.js';
 import type { OutboundAnswer } from '../../../outbound/outbound.js';
 import { OutboundError } from '../../../outbound/outbound-error.js';
-import { headerValue } from './message.js';
 
 /** True of the bytes that go with them, so they pass with them. */
 const OF_THE_BODY = new Set(['content-encoding', 'content-length']);

@@ -8,6 +8,7 @@ import { AppError } from '../../../kernel/errors.js';
 import type { Flow } from '../../../kernel/flow.js';
 import type { GrowingShare } from '../../../kernel/growing-bytes.js';
 import type { HeaderPairs } from '../../../outbound/message-headers.js';
+import { headerValue } from '../../../outbound/message-headers.js';
 import type { Outbound, OutboundAnswer } from '../../../outbound/outbound.js';
 import { readPlainBody } from '../../../outbound/plain-body.js';
 import type { Database } from '../../../storage/database.js';
@@ -22,7 +23,7 @@ import type { CalledProxy, CalledProxyOptions, ProxyCaller } from './called-prox
 import { calledProxy } from './called-proxy.js';
 import { destinationUrl } from './destination.js';
 import { destinationFailure } from './failure.js';
-import { fetchHeaders, hasBody, headerValue, isText } from './message.js';
+import { fetchHeaders, hasBody, isText } from './message.js';
 import { resolveRequest } from './resolve-request.js';
 import type { Transformed, TransformOptions } from './transform.js';
 import { bodyForCode, headersForCode, transform } from './transform.js';

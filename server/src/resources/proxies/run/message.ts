@@ -1,12 +1,3 @@
-import type { HeaderPairs } from '../../../outbound/message-headers.js';
-
-export function headerValue(headers: HeaderPairs, wanted: string): string | undefined {
-  for (const [name, value] of headers) {
-    if (name.length === wanted.length && name.toLowerCase() === wanted) return value;
-  }
-  return undefined;
-}
-
 export function hasBody(rawHeaders: readonly string[]): boolean {
   for (let at = 0; at + 1 < rawHeaders.length; at += 2) {
     const lower = (rawHeaders[at] ?? '').toLowerCase();
