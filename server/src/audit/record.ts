@@ -1,6 +1,5 @@
 import { AppError, storageUnavailable } from '../kernel/errors.js';
-import { newOrderedId } from '../kernel/ids.js';
-import { textArray, timestampArray, uuidArray } from '../storage/binary-array.js';
+import { orderedIdArray, textArray, timestampArray, uuidArray } from '../storage/binary-array.js';
 import { bulkWrite } from '../storage/bulk.js';
 import { givenInsert } from '../storage/given.js';
 import type { TenantTx } from '../storage/scope.js';
@@ -44,7 +43,7 @@ function columnsOf(rows: readonly LogInsert[]): Value[] {
   return [
     uuidArray(rows.map(({ tenantId }) => tenantId)),
     timestampArray(at),
-    uuidArray(at.map(newOrderedId)),
+    orderedIdArray(at),
     textArray(rows.map(({ auditContext }) => auditContext.actor?.type ?? null)),
     uuidArray(rows.map(({ auditContext }) => auditContext.actor?.id ?? null)),
     textArray(rows.map((row) => row.entry.entityType ?? row.entry.event.entityType)),
@@ -62,24 +61,31 @@ function columnsOf(rows: readonly LogInsert[]): Value[] {
  * transaction is the point; there is no other way to write an entry. Whatever keeps an entry from being written (a right
  * taken away, a month without a partition) means the log store cannot be used, and the request fails closed.
  */
-export async function recordAll(tx: TenantTx, auditContext: AuditContext, entries: readonly Entry[]): Promise<void> {
-  if (entries.length === 0) return;
-  const rows = entries.map((entry) => ({ tenantId: tx.tenantId, auditContext, entry }));
-  try {
-    // Entries that are written together are about one act: either code ran, or none did.
-    await Promise.all([
-      tx.gather(entries.every(hasVersion) ? INSERT_VERSIONED_LOGS : INSERT_LOGS, rows),
-      tx.gather(ADD_LOG_COUNTS, countsOf(tx, auditContext, entries)),
-    ]);
-  } catch (error) {
-    throw error instanceof AppError ? error : storageUnavailable(error);
+export function recordAll(tx: TenantTx, auditContext: AuditContext, entries: readonly Entry[]): Promise<void> {
+  if (entries.length === 0) return Promise.resolve();
+  const plain: LogInsert[] = [];
+  const versioned: LogInsert[] = [];
+  for (const entry of entries) {
+    const rows = entry.entityVersion === undefined ? plain : versioned;
+    rows.push({ tenantId: tx.tenantId, auditContext, entry });
   }
+  // It comes last, so there is nothing of it to wait for here.
+  void tx.gather(ADD_LOG_COUNTS, countsOf(tx, auditContext, entries));
+  return insert(tx, plain, versioned).then(nothing, failClosed);
 }
 
-function hasVersion({ entityVersion }: Entry): boolean {
-  return entityVersion !== undefined;
+function insert(tx: TenantTx, plain: readonly LogInsert[], versioned: readonly LogInsert[]): Promise<unknown> {
+  if (versioned.length === 0) return tx.gather(INSERT_LOGS, plain);
+  if (plain.length === 0) return tx.gather(INSERT_VERSIONED_LOGS, versioned);
+  return Promise.all([tx.gather(INSERT_LOGS, plain), tx.gather(INSERT_VERSIONED_LOGS, versioned)]);
 }
 
-export async function record(tx: TenantTx, auditContext: AuditContext, entry: Entry): Promise<void> {
-  await recordAll(tx, auditContext, [entry]);
+function nothing(): void {}
+
+function failClosed(error: unknown): never {
+  throw error instanceof AppError ? error : storageUnavailable(error);
+}
+
+export function record(tx: TenantTx, auditContext: AuditContext, entry: Entry): Promise<void> {
+  return recordAll(tx, auditContext, [entry]);
 }

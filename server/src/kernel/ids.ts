@@ -21,10 +21,20 @@ export function randomNumberBelow(limit: number): number {
 /** An identifier that sorts by its time of creation (UUID version 7), for append-only tables. */
 export function newOrderedId(nowMs: number): string {
   const bytes = randomPart(16);
-  bytes.writeUIntBE(nowMs, 0, 6);
-  bytes.writeUInt8((bytes.readUInt8(6) & 0x0f) | 0x70, 6);
-  bytes.writeUInt8((bytes.readUInt8(8) & 0x3f) | 0x80, 8);
+  markOrdered(bytes, nowMs, 0);
   return uuidOfBytes(bytes);
+}
+
+/** The same as bytes, put where they are wanted. */
+export function writeOrderedId(target: Buffer, nowMs: number, at: number): void {
+  randomPart(16).copy(target, at);
+  markOrdered(target, nowMs, at);
+}
+
+function markOrdered(bytes: Buffer, nowMs: number, at: number): void {
+  bytes.writeUIntBE(nowMs, at, 6);
+  bytes.writeUInt8((bytes.readUInt8(at + 6) & 0x0f) | 0x70, at + 6);
+  bytes.writeUInt8((bytes.readUInt8(at + 8) & 0x3f) | 0x80, at + 8);
 }
 
 /** The first 16 bytes as an identifier is written. */

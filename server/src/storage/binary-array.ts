@@ -1,3 +1,5 @@
+import { writeOrderedId } from '../kernel/ids.js';
+
 /**
  * Lists of parameters in the server's own binary form. As text every element would be quoted and escaped, and bytes
  * written twice as long; for a batch of rows that is most of what sending it costs.
@@ -40,6 +42,11 @@ function writeUuid(target: Buffer, uuid: string, at: number): void {
 
 function digitOf(code: number): number {
   return HEX_DIGITS[code] ?? NOT_A_DIGIT;
+}
+
+/** A new one for each instant, that sorts by it. */
+export function orderedIdArray(atMs: readonly number[]): Buffer {
+  return fixedArray(OID.uuid, UUID_BYTES, atMs, writeOrderedId);
 }
 
 /** Instants in milliseconds. */

@@ -4,7 +4,7 @@ import type { Address, Host, SessionAttrs } from './address.js';
 import { parseAddress, sessionAttrsOf } from './address.js';
 import { translateDriverFault } from './faults.js';
 import type { Role } from './scope.js';
-import { distributedScope, ENTER_DISTRIBUTED_SCOPE, ENTER_SCOPE } from './scope.js';
+import { distributedScope, ENTER_DISTRIBUTED_SCOPE, ENTER_PLANNED_SCOPE, ENTER_SCOPE } from './scope.js';
 import type { Statement, Value } from './statement.js';
 import { createTlsSource } from './tls.js';
 import { VALUE_TYPES } from './value-types.js';
@@ -161,6 +161,8 @@ export interface Scope {
   readonly isReadOnly: boolean;
   /** Of these, the deleted ones whose rows may be removed; on a distributed database, where policies cannot tell. */
   readonly doomed?: readonly string[];
+  /** Its statements have one plan for all values; see `ENTER_PLANNED_SCOPE`. */
+  readonly isPlannedOnce?: boolean;
 }
 
 /** Sends BEGIN and the scope without waiting: the statements that follow travel in the same round trip. */
@@ -171,7 +173,7 @@ export function openScope(
   dialect: Dialect = USUAL,
 ): Promise<unknown> {
   sendTogether(client);
-  const { role, tenants, doomed = [] } = scope;
+  const { role, tenants, doomed = [], isPlannedOnce = false } = scope;
   // A read-only transaction reads one snapshot, so that a page and its total never contradict each other.
   const begin = scope.isReadOnly ? 'BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY' : 'BEGIN';
   const timeouts = [String(bounds.statementMs), String(bounds.lockMs), String(bounds.statementMs)];
@@ -179,7 +181,9 @@ export function openScope(
   const begun = client.query(isDistributed ? `${begin}; ${distributedScope(tenants, doomed)}` : begin);
   const entered = isDistributed
     ? client.query(queryOf(ENTER_DISTRIBUTED_SCOPE, [role, ...timeouts], dialect))
-    : client.query(queryOf(ENTER_SCOPE, [role, tenants.join(','), ...timeouts], dialect));
+    : client.query(
+        queryOf(isPlannedOnce ? ENTER_PLANNED_SCOPE : ENTER_SCOPE, [role, tenants.join(','), ...timeouts], dialect),
+      );
   const opened = Promise.all([begun, entered]).catch((error: unknown) => {
     throw translateDriverFault(error);
   });

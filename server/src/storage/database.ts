@@ -158,7 +158,7 @@ export function createDatabase(options: DatabaseOptions): Database {
   const sharedReads = createSharedReads(async (tenants, bulk, rows) => {
     const [part] = askedPartsOf(bulk, rows, isDistributed ? tenants[0] : undefined);
     assert(part !== undefined, 'a shared read is one statement');
-    return bulk.collect(await transactions.ask(readers, { ...APP, tenants }, part.statement, part.values), rows);
+    return bulk.collect(await transactions.ask(readers, sharedScope(tenants), part.statement, part.values), rows);
   }, sharing);
   const readOn: ReadOn = (pool, tenantId, work, prepare) =>
     transactions.run(pool, { ...APP, tenants: [tenantId] }, (run) => work(readingTx(dialect, tenantId, run)), {
@@ -183,6 +183,11 @@ export function createDatabase(options: DatabaseOptions): Database {
     silentServers: () => watched?.downCount() ?? 0,
     replicaFigures: () => replica?.figures(),
   };
+}
+
+/** Every statement that is shared looks for rows by a key. */
+function sharedScope(tenants: readonly string[]): Scope {
+  return { role: APP.role, tenants, isReadOnly: true, isPlannedOnce: true };
 }
 
 type Reads = Pick<
@@ -273,7 +278,10 @@ async function runBatch(
   { lane, isDistributed }: { readonly lane: number; readonly isDistributed: boolean },
 ): Promise<unknown[]> {
   const tenants = [...new Set(members.map((member) => member.tenantId))];
-  const transaction = await transactions.begin(writers, { role: 'strongroom_app', tenants, isReadOnly: false });
+  // What is asked for at once is only written.
+  const isPlannedOnce = members.every(({ isAtOnce }) => isAtOnce);
+  const scope: Scope = { role: APP.role, tenants, isReadOnly: false, isPlannedOnce };
+  const transaction = await transactions.begin(writers, scope);
   let hasFailed = false;
   const noteFailure = (): void => {
     hasFailed = true;
@@ -282,7 +290,7 @@ async function runBatch(
   const running: Promise<unknown>[] = [];
   for (const { tenantId, work } of members) running.push(work(tenantTx(tenantId, transaction.run, lane, gather)));
   const done = Promise.allSettled(running).then(valuesIn);
-  if (members.every(({ isAtOnce }) => isAtOnce)) {
+  if (isPlannedOnce) {
     for (const each of running) each.catch(noteFailure);
     done.catch(() => {});
     // Behind what `gather` sends, in the same write, and behind whatever failed before it could be sent.

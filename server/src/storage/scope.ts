@@ -43,20 +43,30 @@ export interface RetentionTx extends Tx {
   readonly kind: 'retention';
 }
 
+const ENTERED = `set_config('role', $1, true), set_config('strongroom.tenants', $2, true),
+                       set_config('statement_timeout', $3, true), set_config('lock_timeout', $4, true),
+                       set_config('idle_in_transaction_session_timeout', $5, true),
+                       set_config('enable_sort', 'off', true), set_config('jit', 'off', true)`;
+
 /**
  * Takes on the role and the tenants for this transaction only, so a connection carries nothing over to the next one,
  * also behind a transaction-pooling proxy. Bounds on time travel along for the same reason.
  *
  * Sorting is discouraged because our statements name the order of the index they mean: a table that was just filled has
  * no statistics, and the server would rather sort the few rows it expects of the wrong index. Compiling a statement never
- * pays for ours.
+ * pays for ours. Nothing comes back: to read what was set would take the driver longer than to send it.
  */
-export const ENTER_SCOPE: Statement<{ scope: string }> = statement(
-  'enter_scope',
-  `SELECT set_config('role', $1, true), set_config('strongroom.tenants', $2, true),
-          set_config('statement_timeout', $3, true), set_config('lock_timeout', $4, true),
-          set_config('idle_in_transaction_session_timeout', $5, true), set_config('enable_sort', 'off', true),
-          set_config('jit', 'off', true)`,
+export const ENTER_SCOPE: Statement<never> = statement('enter_scope', `SELECT WHERE concat(${ENTERED}) IS NULL`);
+
+/**
+ * The same for statements whose plan does not depend on their values: they find rows by an index, or scan none. Left alone the
+ * server plans them each time, because it expects more rows of a list that it does not know. Their plan is kept while tables
+ * grow, so it must not be one that was right for an empty table.
+ */
+export const ENTER_PLANNED_SCOPE: Statement<never> = statement(
+  'enter_planned_scope',
+  `SELECT WHERE concat(${ENTERED}, set_config('plan_cache_mode', 'force_generic_plan', true),
+                       set_config('enable_seqscan', 'off', true), set_config('enable_bitmapscan', 'off', true)) IS NULL`,
 );
 
 /**

@@ -1,12 +1,11 @@
 import type { Principal } from '../access/principal.js';
-import type { AuditContext } from '../audit/entry.js';
+import type { AuditContext, Entry } from '../audit/entry.js';
 import type { KeyStore } from '../crypto/key-store.js';
 import type { Expressions } from '../expressions/expressions.js';
 import type { Json } from '../kernel/json.js';
 import { createKeyedLock } from '../kernel/keyed-lock.js';
 import type { LargeWork } from '../kernel/large-work.js';
 import type { Database } from '../storage/database.js';
-import type { TenantTx } from '../storage/scope.js';
 import { changeToken, deleteToken } from './change/change-token.js';
 import type { TokenPatch } from './change/token-patch.js';
 import { TOKEN_EVENTS } from './events.js';
@@ -103,14 +102,14 @@ export interface Vault {
    * The same for what the product itself does with the values in the principal's name: args of a reactor, body and headers
    * of a proxied request. Takes token:use, which a plain permission grants in the clear.
    * Log: "Token used in reactor" or "Token used in proxy" for each, durable before the plaintext is handed over. What
-   * `andThen` writes is durable with them, and so it is where there is no token at all.
+   * `others` say is durable with them, and so it is where there is no token at all.
    */
   use(
     principal: Principal,
     auditContext: AuditContext,
     body: Json,
     user: TokenUser,
-    andThen?: (tx: TenantTx) => Promise<void>,
+    others?: readonly Entry[],
   ): Promise<Json>;
 
   /**
@@ -181,8 +180,8 @@ export function createVault(options: VaultOptions): Vault {
     change: (principal, auditContext, id, patch) => changeToken(parts, principal, auditContext, id, patch),
     delete: (principal, auditContext, id) => deleteToken(parts, principal, auditContext, id),
     detokenize: (principal, auditContext, body) => detokenize(parts, principal, auditContext, body, READ),
-    use: (principal, auditContext, body, user, andThen) =>
-      detokenize(parts, principal, auditContext, body, USE[user], andThen),
+    use: (principal, auditContext, body, user, others) =>
+      detokenize(parts, principal, auditContext, body, USE[user], others),
     preview: (principal, auditContext, body) => preview(parts, principal, auditContext, body),
     describe: (tenantId, auditContext, id) => describeToken(parts, tenantId, auditContext, id),
     describeFound: (tenantId, auditContext, wanted) => describeFound(parts, tenantId, auditContext, wanted),

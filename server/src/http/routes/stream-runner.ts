@@ -72,12 +72,24 @@ export function streamRunner(route: StreamRoute, options: RunnerOptions, respond
     }
   }
 
-  return async (exchange, rawQuery, params) => {
+  const admitAs = options.auditRequest && route.audit ? admitAudited : admit;
+
+  /** Without waiting where the key is known: a promise for each step would take longer than the step. */
+  function enter(exchange: Exchange, rawQuery: string, params: Params): Promise<void> {
+    if (isUnknown(route, exchange)) return serve(exchange, rawQuery, params);
+    const principal = identify(exchange);
+    if (!(principal instanceof Promise)) return admitAs(exchange, rawQuery, params, principal);
+    return principal.then((known) => admitAs(exchange, rawQuery, params, known));
+  }
+
+  return (exchange, rawQuery, params) => {
     const { request, context } = exchange;
     context.route = nameOf(route, request.method);
-    if (route.portal !== undefined) context.visit = await admitToPortal(options, route.portal, exchange);
-    if (isUnknown(route, exchange)) return serve(exchange, rawQuery, params);
-    return admitAudited(exchange, rawQuery, params, await identify(exchange));
+    if (route.portal === undefined) return enter(exchange, rawQuery, params);
+    return admitToPortal(options, route.portal, exchange).then((visit) => {
+      context.visit = visit;
+      return enter(exchange, rawQuery, params);
+    });
   };
 }
 

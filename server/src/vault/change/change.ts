@@ -1,4 +1,4 @@
-import type { AuditContext, Outcome } from '../../audit/entry.js';
+import type { AuditContext, Entry, Outcome } from '../../audit/entry.js';
 import type { LogEvent } from '../../audit/events.js';
 import { recordAll } from '../../audit/record.js';
 import { emptyAnswersShowing } from '../../kept-answers/queries.js';
@@ -26,14 +26,16 @@ export function placed(row: BareRow & Partial<Pick<GroupedRow, 'containers'>>): 
   return { row, content: { type, containers: row.containers ?? [] } };
 }
 
-/** Writes entries about tokens and counts them as active in this month. */
+/** Writes entries about tokens, and others with them, and counts the tokens as active in this month. */
 export async function recordTouched(
   tx: TenantTx,
   auditContext: AuditContext,
   event: LogEvent,
   tokens: readonly PlacedToken[],
+  others: readonly Entry[] = [],
 ): Promise<void> {
-  const recorded = recordTokens(tx, auditContext, event, tokens);
+  const entries = entriesOf(event, tokens, 'success');
+  const recorded = recordAll(tx, auditContext, others.length > 0 ? [...entries, ...others] : entries);
   const active = tokens.map(activeOf);
   // Most were made this month, and are counted already.
   if (!isUsageNew(auditContext, active)) return recorded;
@@ -47,11 +49,11 @@ export function recordTokens(
   tokens: readonly PlacedToken[],
   outcome: Outcome = 'success',
 ): Promise<void> {
-  return recordAll(
-    tx,
-    auditContext,
-    tokens.map(({ row, content }) => ({ event, entityId: row.id, entityType: content.type, outcome })),
-  );
+  return recordAll(tx, auditContext, entriesOf(event, tokens, outcome));
+}
+
+function entriesOf(event: LogEvent, tokens: readonly PlacedToken[], outcome: Outcome): Entry[] {
+  return tokens.map(({ row, content }) => ({ event, entityId: row.id, entityType: content.type, outcome }));
 }
 
 function activeOf({ row }: PlacedToken): ActiveToken {

@@ -22,7 +22,8 @@ export interface RowOpener {
   keysFor(tenantId: string, rows: readonly TokenRow[]): TenantKeys | Promise<TenantKeys>;
   /** Opens rows by their keys. 503 for a damaged one, after the operator was told of it. */
   openBy(keys: TenantKeys, rows: readonly TokenRow[]): OpenRow[];
-  open(tenantId: string, rows: readonly TokenRow[]): Promise<OpenRow[]>;
+  /** At once where the keys are known. */
+  open(tenantId: string, rows: readonly TokenRow[]): OpenRow[] | Promise<OpenRow[]>;
   /** The same for work that must go on past a damaged row. */
   openIntact(tenantId: string, rows: readonly TokenRow[]): Promise<OpenRow[]>;
 }
@@ -57,8 +58,10 @@ export function createRowOpener(keyring: KeyStore['keyring'], onIntegrityFault: 
     keysOf: (tenantId) => orGone(keyring.forTenant(tenantId)),
     keysFor,
     openBy,
-    async open(tenantId, rows) {
-      return rows.length === 0 ? [] : openBy(await keysFor(tenantId, rows), rows);
+    open(tenantId, rows) {
+      if (rows.length === 0) return [];
+      const keys = keysFor(tenantId, rows);
+      return keys instanceof Promise ? keys.then((known) => openBy(known, rows)) : openBy(keys, rows);
     },
     async openIntact(tenantId, rows) {
       return rows.length === 0 ? [] : intactBy(await keysFor(tenantId, rows), rows);

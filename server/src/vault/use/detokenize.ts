@@ -1,7 +1,7 @@
 import { decide } from '../../access/decide.js';
 import type { Permission } from '../../access/permissions.js';
 import type { Principal } from '../../access/principal.js';
-import type { AuditContext } from '../../audit/entry.js';
+import type { AuditContext, Entry } from '../../audit/entry.js';
 import type { LogEvent } from '../../audit/events.js';
 import type { Budget } from '../../expressions/budget.js';
 import { createBudget } from '../../expressions/budget.js';
@@ -9,7 +9,6 @@ import type { Expressions, TokenView } from '../../expressions/expressions.js';
 import type { Json } from '../../kernel/json.js';
 import type { LargeWork } from '../../kernel/large-work.js';
 import type { Database } from '../../storage/database.js';
-import type { TenantTx } from '../../storage/scope.js';
 import { placed, recordTouched } from '../change/change.js';
 import { FREE_BYTES_MAX, PIECE_BYTES_MAX } from '../find/large-pages.js';
 import { tooManyTokens, unknownTokens } from '../make/too-many.js';
@@ -60,8 +59,8 @@ interface Asked {
 }
 
 /**
- * Puts values in place of expressions: all of them, or none. Nothing leaves before it is in the log. `andThen` writes what has to
- * be durable together with the entries, by statements that all go out at once (`Database.append`).
+ * Puts values in place of expressions: all of them, or none. Nothing leaves before it is in the log, together with what
+ * `others` say.
  */
 export async function detokenize(
   options: DetokenizeOptions,
@@ -69,7 +68,7 @@ export async function detokenize(
   auditContext: AuditContext,
   body: Json,
   purpose: Purpose,
-  andThen?: (tx: TenantTx) => Promise<void>,
+  others: readonly Entry[] = [],
 ): Promise<Json> {
   const { database, expressions, tokensPerRequestMax } = options;
   const found = findExpressions(body);
@@ -81,17 +80,16 @@ export async function detokenize(
   const tokens = rows.map(placed);
   let values: Json[];
   try {
-    values = await evaluateAll({ options, principal, auditContext, purpose, found, named, rows, budget, refusals });
+    const asked = { options, principal, auditContext, purpose, found, named, rows, budget, refusals };
+    const evaluated = evaluateAll(asked);
+    values = evaluated instanceof Promise ? await evaluated : evaluated;
   } catch (error) {
     throw await refusals.logged(tokens, error);
   }
   const answer = rebuildWith(body, values);
   const { event } = purpose;
-  if (tokens.length > 0 || andThen) {
-    await database.append(principal.tenantId, async (tx) => {
-      await Promise.all([recordTouched(tx, auditContext, event, tokens), andThen?.(tx)]);
-    });
-  }
+  if (tokens.length > 0 || others.length > 0)
+    await database.append(principal.tenantId, (tx) => recordTouched(tx, auditContext, event, tokens, others));
   return answer;
 }
 
@@ -101,13 +99,14 @@ async function findAll(
   auditContext: AuditContext,
   ids: readonly string[],
 ): Promise<FoundRow[]> {
+  if (ids.length === 0) return [];
   const found = await lookForAll(opener, principal.tenantId, ids, auditContext.atMs);
   const unknown = ids.filter((_, n) => found[n] === undefined);
   if (unknown.length > 0) throw unknownTokens(unknown);
   return found.filter((row) => row !== undefined);
 }
 
-async function evaluateAll(asked: Asked): Promise<Json[]> {
+function evaluateAll(asked: Asked): Json[] | Promise<Json[]> {
   const { options, principal, auditContext, found, named, rows, budget, refusals } = asked;
   const { opener, expressions, largeWork } = options;
   const present = createPresent(options, () => budget, auditContext);
@@ -119,9 +118,17 @@ async function evaluateAll(asked: Asked): Promise<Json[]> {
   const small = rows.filter((row) => !isLarge(row));
   const bytes = rows.reduce((sum, row) => sum + sealedBytesOf(row), 0);
   if (small.length === rows.length && bytes <= PIECE_BYTES_MAX) {
-    if (bytes > FREE_BYTES_MAX) await takeRoom(largeWork, principal.tenantId, auditContext, bytes * OPENED_TIMES);
-    const views = viewsOf(await opener.open(principal.tenantId, small));
-    return noting(() => found.map(({ text }) => evaluate(text, views)));
+    const evaluateOn = (tokens: readonly OpenRow[]): Json[] => {
+      const views = viewsOf(tokens);
+      return noting(() => found.map(({ text }) => evaluate(text, views)));
+    };
+    if (bytes > FREE_BYTES_MAX) {
+      return takeRoom(largeWork, principal.tenantId, auditContext, bytes * OPENED_TIMES)
+        .then(() => opener.open(principal.tenantId, small))
+        .then(evaluateOn);
+    }
+    const opened = opener.open(principal.tenantId, small);
+    return opened instanceof Promise ? opened.then(evaluateOn) : evaluateOn(opened);
   }
   // Looking at masks before the expressions must not use up what is theirs.
   const first = createPresent(options, createBudget, auditContext);

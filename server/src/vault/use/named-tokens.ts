@@ -30,13 +30,15 @@ function eachOnce(ids: readonly string[]): readonly string[] {
 }
 
 /** One for each id, in their order; undefined where there is none. */
-export function lookForAll(
+export async function lookForAll(
   opener: Opener,
   tenantId: string,
   ids: readonly string[],
   nowMs: number,
 ): Promise<(FoundRow | undefined)[]> {
   const look = ids.length > FEW ? opener.lookBriefly : opener.look;
+  const [first] = ids;
+  if (first !== undefined && ids.length === 1) return [await look(tenantId, first, nowMs)];
   return Promise.all(ids.map((id) => look(tenantId, id, nowMs)));
 }
 

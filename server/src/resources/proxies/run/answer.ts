@@ -1,5 +1,6 @@
 import type { StreamAnswer } from '../../../http/routes/stream-route.js';
 import { passedHeaders } from '../../../http/transport/foreign-headers.js';
+import type { Flow } from '../../../kernel/flow.js';
 import type { HeaderPairs } from '../../../outbound/message-headers.js';
 import { headerValue } from '../../../outbound/message-headers.js';
 import type { OutboundAnswer } from '../../../outbound/outbound.js';
@@ -42,8 +43,13 @@ export function headOf(
   return passed;
 }
 
-/** As it came: at once where it is short, else piece by piece. */
-export async function passedAnswer(answer: OutboundAnswer, ours: OurPrefixes, method: string): Promise<StreamAnswer> {
+/** As it came: at once where it is short, else piece by piece, under the eyes of `watch`. */
+export async function passedAnswer(
+  answer: OutboundAnswer,
+  ours: OurPrefixes,
+  method: string,
+  watch: (flow: Flow) => Flow,
+): Promise<StreamAnswer> {
   const { status, readShort } = answer;
   if (readShort) {
     const headers = headOf(status, answer.headers, 'whole', ours);
@@ -51,5 +57,5 @@ export async function passedAnswer(answer: OutboundAnswer, ours: OurPrefixes, me
   }
   const hasNone = method === 'HEAD' || NO_BODY.has(status);
   const headers = answer.headers.filter(([name]) => status !== 204 || name.toLowerCase() !== 'content-length');
-  return { status, headers: headOf(status, headers, 'pieces', ours), body: hasNone ? undefined : answer.flow };
+  return { status, headers: headOf(status, headers, 'pieces', ours), body: hasNone ? undefined : watch(answer.flow) };
 }

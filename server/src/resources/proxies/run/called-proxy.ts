@@ -24,14 +24,17 @@ export interface CalledProxyOptions {
   readonly countAnonymous: (proxy: CurrentProxy) => Promise<void>;
 }
 
-/** Whoever sends no key learns nothing of a Proxy that wants one: neither whether it is there. */
-export async function calledProxy(
+export function calledProxy(
   options: CalledProxyOptions,
-  asked: Pick<AskedProxy, 'key' | 'url'>,
+  { key, url }: Pick<AskedProxy, 'key' | 'url'>,
   caller: ProxyCaller | undefined,
-): Promise<CalledProxy> {
-  if (asked.key === undefined) return ephemeral(asked.url, caller);
-  const proxy = await options.findProxy(asked.key);
+): CalledProxy | Promise<CalledProxy> {
+  return key === undefined ? ephemeral(url, caller) : stored(options, key, caller);
+}
+
+/** Whoever sends no key learns nothing of a Proxy that wants one: neither whether it is there. */
+async function stored(options: CalledProxyOptions, key: string, caller: ProxyCaller | undefined): Promise<CalledProxy> {
+  const proxy = await options.findProxy(key);
   if (!caller) {
     if (!proxy || proxy.definition.requireAuth) throw noKey();
     await options.countAnonymous(proxy);

@@ -14,6 +14,7 @@ import { readPlainBody } from '../../../outbound/plain-body.js';
 import type { Database } from '../../../storage/database.js';
 import type { Vault } from '../../../vault/index.js';
 import { PROXY_EVENTS } from '../events.js';
+import type { OurPrefixes } from './answer.js';
 import { headOf, passedAnswer } from './answer.js';
 import type { AskedProxy } from './asked.js';
 import { readAskedProxy } from './asked.js';
@@ -77,7 +78,8 @@ export function createProxyInvoke(options: ProxyInvokeOptions): (request: ProxyR
     if (fetched && isForDisplay({ headers: fetched })) throw displayRefused();
     const sent = { method, path: params['*'] ?? '', rawQuery, rawHeaders };
     const asked = readAskedProxy(sent, options.headerPrefixes);
-    const called = await calledProxy(options, asked, request.principal);
+    const found = calledProxy(options, asked, request.principal);
+    const called = found instanceof Promise ? await found : found;
     request.assignTo?.(called.tenantId);
     const startedMs = clock.monotonicMs();
     const share = bytes.open(called.tenantId);
@@ -162,14 +164,13 @@ function resolved({ options, asked, called, auditContext }: Underway, { kind, wh
       principal: acting,
       tenantId,
       auditContext,
-      andThen: (tx) =>
-        record(tx, auditContext, {
-          event: PROXY_EVENTS.invoked,
-          entityId: proxy?.proxyId ?? EPHEMERAL,
-          outcome: 'success',
-          entityVersion: proxy?.version,
-        }),
-      write: (work) => options.database.append(tenantId, work),
+      entry: {
+        event: PROXY_EVENTS.invoked,
+        entityId: proxy?.proxyId ?? EPHEMERAL,
+        outcome: 'success',
+        entityVersion: proxy?.version,
+      },
+      write: (entry) => options.database.append(tenantId, (tx) => record(tx, auditContext, entry)),
     },
     { query: asked.query, headers: asked.headers, body: whole, bodyKind: kind },
   );
@@ -215,16 +216,23 @@ function send(
   });
 }
 
-async function answered(underway: Underway, answer: OutboundAnswer): Promise<StreamAnswer> {
-  const { options, request, asked, called, auditContext, share } = underway;
+function answered(underway: Underway, answer: OutboundAnswer): Promise<StreamAnswer> {
+  const { options, request, asked, called } = underway;
   const head = { prefix: request.prefix, prefixes: options.headerPrefixes };
-  const { proxy } = called;
-  const code = proxy?.definition.responseTransform ?? null;
+  const code = called.proxy?.definition.responseTransform ?? null;
   const isSuccess = answer.status >= 200 && answer.status < 300;
-  if (!proxy || code === null || !isSuccess) {
-    const { status, headers, body } = await passedAnswer(answer, head, asked.method);
-    return { status, headers, body: typeof body === 'function' ? watched(underway, body) : body };
-  }
+  if (code !== null && isSuccess) return transformedAnswer(underway, answer, head, code);
+  return passedAnswer(answer, head, asked.method, (flow) => watched(underway, flow));
+}
+
+async function transformedAnswer(
+  { options, request, asked, called, auditContext, share }: Underway,
+  answer: OutboundAnswer,
+  head: OurPrefixes,
+  code: string,
+): Promise<StreamAnswer> {
+  const { proxy } = called;
+  assert(proxy, 'only a stored Proxy has code');
   const body = await readPlainBody(answer, asked.method, share, WHOLE_BYTES_MAX);
   const headers = answer.headers.filter(([name]) => !/^content-(encoding|length)$/i.test(name));
   const isJson = bodyKindOf(headerValue(headers, 'content-type'), undefined) === 'json';

@@ -1,12 +1,11 @@
 import type { Principal } from '../../../access/principal.js';
-import type { AuditContext } from '../../../audit/entry.js';
+import type { AuditContext, Entry } from '../../../audit/entry.js';
 import { holdsExpression } from '../../../expressions/expression-text.js';
 import { AppError } from '../../../kernel/errors.js';
 import type { Json } from '../../../kernel/json.js';
 import { hasMoreValues, parseJsonBody } from '../../../kernel/json-guard.js';
 import { isJsonObject } from '../../../kernel/json-object.js';
 import type { HeaderPairs } from '../../../outbound/message-headers.js';
-import type { TenantTx } from '../../../storage/scope.js';
 import type { Vault } from '../../../vault/index.js';
 import type { BodyKind } from './body-kind.js';
 import type { TextPiece } from './text-pieces.js';
@@ -35,10 +34,10 @@ export interface ResolveContext {
   readonly principal: Principal | undefined;
   readonly tenantId: string;
   readonly auditContext: AuditContext;
-  /** Writes the entry of the call, in the transaction of the tokens' entries. */
-  readonly andThen: (tx: TenantTx) => Promise<void>;
-  /** The same where there is nobody to use tokens. */
-  readonly write: (work: (tx: TenantTx) => Promise<void>) => Promise<void>;
+  /** Of the call, in the transaction of the tokens' entries. */
+  readonly entry: Entry;
+  /** Writes it where there is nobody to use tokens. */
+  readonly write: (entry: Entry) => Promise<void>;
 }
 
 /** What is asked of the vault at once, so that all rights, all tokens and all entries are settled before anything is sent. */
@@ -62,17 +61,12 @@ export async function resolveRequest(context: ResolveContext, parts: RequestPart
   };
   const hasNone = wanted.query.length === 0 && wanted.headers.length === 0 && body.isPlain;
   if (hasNone && context.principal === undefined) {
-    await context.write(context.andThen);
+    await context.write(context.entry);
     return parts;
   }
   if (context.principal === undefined) throw nobodysTokens();
-  const values = await context.vault.use(
-    context.principal,
-    context.auditContext,
-    hasNone ? {} : wanted,
-    'proxy',
-    context.andThen,
-  );
+  const { vault, principal, auditContext, entry } = context;
+  const values = await vault.use(principal, auditContext, hasNone ? {} : wanted, 'proxy', [entry]);
   if (hasNone || !isJsonObject(values)) return parts;
   const texts = textsOf(values.headers);
   let at = 0;
