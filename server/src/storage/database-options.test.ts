@@ -5,11 +5,17 @@ import { newId } from '../kernel/ids.js';
 import { INSERT_NOTE, LIST_NOTES, makeNotesTable } from '../testing/notes-table.js';
 import type { TestDatabase } from '../testing/test-database.js';
 import { createTestDatabase } from '../testing/test-database.js';
+import type { Bulk } from './bulk.js';
 import type { Database, DatabaseOptions } from './database.js';
 import { createDatabase } from './database.js';
+import type { TenantTx } from './scope.js';
 import { statement } from './statement.js';
 
 const LIST_PREPARED = statement<{ name: string }>('list_prepared', 'SELECT name FROM pg_prepared_statements');
+const FIND_PLAN_MODE = statement<{ mode: string }>(
+  'find_plan_mode',
+  `SELECT current_setting('plan_cache_mode') AS mode`,
+);
 const FIND_BACKEND = statement<{ pid: number }>('find_backend', 'SELECT pg_backend_pid() AS pid');
 
 suite('what the settings say about connections', () => {
@@ -62,6 +68,24 @@ suite('what the settings say about connections', () => {
     opened({}, async (database) => {
       const names = await database.lookUp((tx) => tx.run(LIST_PREPARED, []));
       assert.deepEqual(names.map(({ name }) => name).sort(), ['enter_scope', 'list_prepared']);
+    }));
+
+  test('what callers share and what is only written has one plan for all values, and nothing else has', () =>
+    opened({}, async (database) => {
+      const tenantId = newId();
+      const planOf = async (tx: TenantTx) => (await tx.run(FIND_PLAN_MODE, []))[0]?.mode;
+      const shared: Bulk<string, { mode: string }, string | undefined> = {
+        ...{ statement: FIND_PLAN_MODE, order: 1, values: () => [], collect: (rows) => rows[0]?.mode },
+      };
+      let appended: string | undefined;
+      await database.append(tenantId, async (tx) => {
+        appended = await planOf(tx);
+      });
+      const found = await database.find(tenantId, shared, 'any');
+      const expected = db.isDistributed ? 'auto' : 'force_generic_plan';
+      assert.deepEqual([appended, found], [expected, expected]);
+      assert.equal(await database.write(tenantId, planOf), 'auto');
+      assert.equal(await database.read(tenantId, planOf), 'auto');
     }));
 
   test('no more connections are made than the bounds allow, and the rest wait their turn', () =>

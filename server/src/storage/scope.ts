@@ -61,12 +61,11 @@ export const ENTER_SCOPE: Statement<never> = statement('enter_scope', `SELECT WH
 /**
  * The same for statements whose plan does not depend on their values: they find rows by an index, or scan none. Left alone the
  * server plans them each time, because it expects more rows of a list that it does not know. Their plan is kept while tables
- * grow, so it must not be one that was right for an empty table.
+ * grow, so it must not be one that is right for an empty table alone: they name the order of their index.
  */
 export const ENTER_PLANNED_SCOPE: Statement<never> = statement(
   'enter_planned_scope',
-  `SELECT WHERE concat(${ENTERED}, set_config('plan_cache_mode', 'force_generic_plan', true),
-                       set_config('enable_seqscan', 'off', true), set_config('enable_bitmapscan', 'off', true)) IS NULL`,
+  `SELECT WHERE concat(${ENTERED}, set_config('plan_cache_mode', 'force_generic_plan', true)) IS NULL`,
 );
 
 /**

@@ -66,6 +66,9 @@ describe('a call through a stored Proxy', {
     const { json } = await app.call('GET', `/logs?entity_id=${proxy.id}&include=details`, { key: manager });
     const [entry] = json.data;
     assert.deepEqual([entry.entity_type, entry.message, entry.entity_version], ['proxy', 'Proxy invoked', 1]);
+    const used = await app.call('GET', `/logs?entity_id=${card}&include=details`, { key: manager });
+    const [first] = used.json.data;
+    assert.deepEqual([first.message, first.entity_version], ['Token used in proxy', undefined]);
   });
 
   it('a caller takes away nothing that the code of the Proxy adds, and cannot send it twice', async () => {
