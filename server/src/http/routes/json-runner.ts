@@ -1,14 +1,14 @@
 import { authorize } from '../../access/authorize.js';
-import type { Principal } from '../../access/principal.js';
-import { AppError } from '../../kernel/errors.js';
 import { parseBody } from '../transport/body.js';
 import { PiecewiseList } from '../transport/piecewise.js';
 import type { Exchange, Responder } from '../transport/respond.js';
+import type { Admit } from './admit.js';
+import { withDenialsAudited } from './admit.js';
 import type { Answerer } from './answer.js';
 import { createAnswerer } from './answer.js';
 import type { Identify } from './identify.js';
 import { createIdentify, isStillAllowed } from './identify.js';
-import { auditContextOf, Incoming } from './incoming.js';
+import { Incoming } from './incoming.js';
 import { createReceiveBody } from './json-body.js';
 import type { KeptTurn } from './json-once.js';
 import { createRunKeyed } from './json-once.js';
@@ -19,12 +19,6 @@ import type { Params, RouteRecord } from './route.js';
 import { keepsAnswer, takesBody } from './route.js';
 import type { RouteRunner, RunnerOptions } from './runner.js';
 
-type Admit = (
-  exchange: Exchange,
-  rawQuery: string,
-  params: Params,
-  principal: Principal | undefined,
-) => void | Promise<void>;
 type Handle = (
   exchange: Exchange,
   rawQuery: string,
@@ -58,27 +52,6 @@ export function jsonRunner(route: RouteRecord, options: RunnerOptions, respond: 
     if (principal instanceof Promise) return principal.then((known) => admit(exchange, rawQuery, params, known));
     return admit(exchange, rawQuery, params, principal);
   };
-}
-
-/** Full auditing has an entry for every refusal, also by an access rule, which only the resource can know of. */
-function withDenialsAudited(route: RouteRecord, { auditRequest, clock }: RunnerOptions, admit: Admit): Admit {
-  if (!auditRequest || !route.audit) return admit;
-  return async (exchange, rawQuery, params, principal) => {
-    try {
-      await admit(exchange, rawQuery, params, principal);
-    } catch (error) {
-      if (principal && isDenial(error)) {
-        const auditContext = auditContextOf(exchange.context, clock);
-        await auditRequest({ route, params, principal, auditContext, isDenied: true });
-      }
-      throw error;
-    }
-  };
-}
-
-/** What code of a tenant throws refuses nothing in our name. */
-function isDenial(error: unknown): boolean {
-  return error instanceof AppError && error.status === 403 && error.code !== 'reactor_error';
 }
 
 /** From who asks to the handler: the rights, then an earlier answer under an idempotency key, or the body. */

@@ -1,11 +1,11 @@
 import { authorize } from '../../access/authorize.js';
-import type { Principal } from '../../access/principal.js';
 import { assert } from '../../kernel/assert.js';
 import type { EndSignal } from '../../kernel/end-signal.js';
 import { EndSource } from '../../kernel/end-signal.js';
 import { AppError } from '../../kernel/errors.js';
 import type { Exchange, Responder } from '../transport/respond.js';
 import { bodyPieces, shortBody } from '../transport/stream-body.js';
+import { withDenialsAudited } from './admit.js';
 import { createIdentify, isStillAllowed } from './identify.js';
 import { auditContextOf } from './incoming.js';
 import { admitToPortal } from './portal-door.js';
@@ -55,31 +55,21 @@ export function streamRunner(route: StreamRoute, options: RunnerOptions, respond
     }
   }
 
-  function admit(exchange: Exchange, rawQuery: string, params: Params, principal: Principal): Promise<void> {
-    exchange.context.principal = principal;
-    exchange.context.isStillAllowed = () => isStillAllowed(identify, exchange, principal);
-    authorize(principal, route);
-    return serve(exchange, rawQuery, params);
-  }
-
-  /** Full auditing has an entry for every refusal. */
-  async function admitAudited(exchange: Exchange, rawQuery: string, params: Params, principal: Principal) {
-    try {
-      await admit(exchange, rawQuery, params, principal);
-    } catch (error) {
-      if (isDenied(error)) await auditDenied(route, options, exchange, params, principal);
-      throw error;
+  const admit = withDenialsAudited(route, options, (exchange, rawQuery, params, principal) => {
+    const { context } = exchange;
+    if (principal) {
+      context.principal = principal;
+      context.isStillAllowed = () => isStillAllowed(identify, exchange, principal);
+      authorize(principal, route);
     }
-  }
-
-  const admitAs = options.auditRequest && route.audit ? admitAudited : admit;
+    return serve(exchange, rawQuery, params);
+  });
 
   /** Without waiting where the key is known: a promise for each step would take longer than the step. */
-  function enter(exchange: Exchange, rawQuery: string, params: Params): Promise<void> {
-    if (isUnknown(route, exchange)) return serve(exchange, rawQuery, params);
-    const principal = identify(exchange);
-    if (!(principal instanceof Promise)) return admitAs(exchange, rawQuery, params, principal);
-    return principal.then((known) => admitAs(exchange, rawQuery, params, known));
+  function enter(exchange: Exchange, rawQuery: string, params: Params): void | Promise<void> {
+    const principal = isUnknown(route, exchange) ? undefined : identify(exchange);
+    if (principal instanceof Promise) return principal.then((known) => admit(exchange, rawQuery, params, known));
+    return admit(exchange, rawQuery, params, principal);
   }
 
   return (exchange, rawQuery, params) => {
@@ -127,21 +117,6 @@ function askedOf(
 
 function isUnknown({ admits, isKeyOptional }: StreamRoute, { context }: Exchange): boolean {
   return admits === 'anyone' || (isKeyOptional === true && context.headers.apiKey === undefined);
-}
-
-function isDenied(error: unknown): boolean {
-  return error instanceof AppError && error.status === 403;
-}
-
-async function auditDenied(
-  route: StreamRoute,
-  { auditRequest, clock }: RunnerOptions,
-  { context }: Exchange,
-  params: Params,
-  principal: Principal,
-): Promise<void> {
-  if (!auditRequest || !route.audit) return;
-  await auditRequest({ route, params, principal, auditContext: auditContextOf(context, clock), isDenied: true });
 }
 
 /** For log lines and metrics: what asks for the head alone counts as GET. */
