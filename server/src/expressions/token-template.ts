@@ -69,7 +69,10 @@ export function parseTokenTemplate(text: string, budget: Budget): TokenTemplate 
 }
 
 export function referencesOf(text: string, budget: Budget): TokenReference[] {
-  return parseTokenTemplate(text, budget).parts.flatMap((part) => (part.kind === 'output' ? [part.reference] : []));
+  const references: TokenReference[] = [];
+  for (const part of parseTokenTemplate(text, budget).parts)
+    if (part.kind === 'output') references.push(part.reference);
+  return references;
 }
 
 function nextOpening(text: string, from: number): number {

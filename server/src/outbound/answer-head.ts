@@ -40,14 +40,16 @@ interface Framed {
  * reads such a message in another way than we do would see other messages.
  */
 export function readAnswerHead(text: string, method: string): AnswerHead {
-  const [first = '', ...lines] = text.split('\r\n');
-  const [, minor, code] = STATUS_LINE.exec(first) ?? [];
-  if (code === undefined) throw badAnswer();
-  const status = Number(code);
+  const lines = text.split('\r\n');
+  const begun = STATUS_LINE.exec(lines[0] ?? '');
+  if (begun === null) throw badAnswer();
+  const isNewer = begun[1] === '1';
+  const status = Number(begun[2]);
   const framed = nothingSaid();
-  const headers = lines.map((line) => readHeader(line, framed));
-  const { framing, bodyBytes } = framingOf(framed, status, method, minor === '1');
-  const keepMs = framing === 'to_the_end' || minor !== '1' ? 0 : keptMs(framed);
+  const headers: (readonly [string, string])[] = [];
+  for (let at = 1; at < lines.length; at += 1) headers.push(readHeader(lines[at] ?? '', framed));
+  const { framing, bodyBytes } = framingOf(framed, status, method, isNewer);
+  const keepMs = framing === 'to_the_end' || !isNewer ? 0 : keptMs(framed);
   return { status, headers, framing, bodyBytes, keepMs };
 }
 
@@ -83,9 +85,9 @@ function noteFraming(name: string, value: string, line: string, framed: Framed):
 }
 
 function framingOf({ lengths, encodings }: Framed, status: number, method: string, isChunkedKnown: boolean) {
-  const [length, ...otherLengths] = lengths;
-  const [encoding, ...otherEncodings] = encodings;
-  if (otherLengths.length > 0 || otherEncodings.length > 0) throw badAnswer();
+  if (lengths.length > 1 || encodings.length > 1) throw badAnswer();
+  const length = lengths[0];
+  const encoding = encodings[0];
   if (length !== undefined && (encoding !== undefined || !LENGTH.test(length))) throw badAnswer();
   if (encoding !== undefined && (!isChunkedKnown || !CHUNKED.test(encoding))) throw badAnswer();
   if (method === 'HEAD' || status < 200 || WITHOUT_BODY.has(status)) return framed('none');
@@ -99,7 +101,7 @@ function framed(framing: AnswerFraming, bodyBytes = 0): Pick<AnswerHead, 'framin
 
 function keptMs({ connection, keepAlive }: Framed): number {
   if (connection.some((value) => /(?:^|,)\s*close\s*(?:,|$)/i.test(value))) return 0;
-  const [, seconds] = (keepAlive === undefined ? null : KEEP_SECONDS.exec(keepAlive)) ?? [];
+  const seconds = keepAlive === undefined ? undefined : KEEP_SECONDS.exec(keepAlive)?.[1];
   return seconds === undefined ? Number.POSITIVE_INFINITY : Number(seconds) * 1_000 - KEEP_MARGIN_MS;
 }
 

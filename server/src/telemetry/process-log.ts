@@ -118,6 +118,11 @@ function requestLine(line: RequestLine, worker: number | undefined): string {
   const where = worker === undefined ? '' : `,"worker":${worker}`;
   return (
     `{"level":"info","time":${line.atMs}${where},"method":"${line.method}","route":"${line.route}","status":${line.status},` +
-    `"ms":${line.ms},"address":"${line.address}","traceId":${JSON.stringify(line.traceId)}${who},"msg":"request"}\n`
+    `"ms":${line.ms},"address":"${line.address}","traceId":${quoted(line.traceId)}${who},"msg":"request"}\n`
   );
+}
+
+/** Hardly any needs escaping, and to look takes less time than to do it. */
+function quoted(text: string): string {
+  return /^[\x20-\x21\x23-\x5b\x5d-\x7e]*$/.test(text) ? `"${text}"` : JSON.stringify(text);
 }

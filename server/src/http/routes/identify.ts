@@ -43,16 +43,17 @@ export function createIdentify(admits: Admits, options: IdentifyOptions): Identi
     return readPortalCookie(secret && { secret, tenantId, sourceAddress, traceId });
   }
 
+  function refuse({ context }: Exchange, error: unknown): never {
+    if (error instanceof AppError && error.status === 401) options.onUnauthenticated(context, error);
+    throw error;
+  }
+
   return (exchange) => {
-    const refuse = (error: unknown): never => {
-      if (error instanceof AppError && error.status === 401) options.onUnauthenticated(exchange.context, error);
-      throw error;
-    };
     try {
       const found = find(exchange);
-      return found instanceof Promise ? found.catch(refuse) : found;
+      return found instanceof Promise ? found.catch((error: unknown) => refuse(exchange, error)) : found;
     } catch (error) {
-      return refuse(error);
+      return refuse(exchange, error);
     }
   };
 }
