@@ -104,6 +104,8 @@ function drained({ request, response }: Exchange, signal: EndSignal | undefined)
  * here, most of it is out at once, and the end needs no write of its own: two pieces in one call cost a third more than one.
  */
 export function writeWhole(response: ServerResponse, body: string | Buffer, encoding: BufferEncoding): void {
+  // Held back already, it is not held back until the end of the turn as well.
+  response.socket?.cork();
   response.write(body, encoding);
   response.socket?.uncork();
   response.end();

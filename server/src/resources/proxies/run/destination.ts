@@ -17,6 +17,41 @@ export function readBaseUrl(text: string): string {
 }
 
 export function baseUrlFault(text: string): string | undefined {
+  return baseAddressOf(text).fault;
+}
+
+/** What a base address says. */
+interface BaseAddress {
+  readonly fault: string | undefined;
+  /** Without slashes at its end. */
+  readonly start: string;
+  readonly origin: string | undefined;
+  readonly folder: string;
+}
+
+/** Most calls go to the same few, and to read one takes longer than all else that is looked at in an address. */
+const known = new Map<string, BaseAddress>();
+const KNOWN_MAX = 1_000;
+const KNOWN_LENGTH_MAX = 400;
+const SLASHES_AT_END = /(?<!\/)\/+$/;
+
+function baseAddressOf(text: string): BaseAddress {
+  const found = known.get(text);
+  if (found) return found;
+  const read = readBaseAddress(text);
+  if (known.size >= KNOWN_MAX) known.clear();
+  if (text.length <= KNOWN_LENGTH_MAX) known.set(text, read);
+  return read;
+}
+
+function readBaseAddress(text: string): BaseAddress {
+  const start = text.replace(SLASHES_AT_END, '');
+  const from = parseUrl(start);
+  const folder = from?.pathname.replace(SLASHES_AT_END, '') ?? '';
+  return { fault: faultOfBase(text), start, origin: from?.origin, folder };
+}
+
+function faultOfBase(text: string): string | undefined {
   const url = parseUrl(text);
   if (!url || !/^https?:$/.test(url.protocol)) return 'must be an absolute https address';
   if (url.username !== '' || url.password !== '') return 'must not hold credentials: send them in a header';
@@ -25,10 +60,10 @@ export function baseUrlFault(text: string): string | undefined {
 }
 
 /** Where a request goes: below the base address, whatever the caller wrote behind `/proxy`. */
-export function destinationUrl(base: string, path: string, query: string): string {
-  const from = base.replace(/(?<!\/)\/+$/, '');
-  const text = `${from}${path}${query === '' ? '' : `?${query}`}`;
-  if (LEADS_AWAY.test(path) || text.length > PROXY_URL_LENGTH_MAX || !isBelow(from, text)) {
+export function destinationUrl(baseUrl: string, path: string, query: string): string {
+  const base = baseAddressOf(baseUrl);
+  const text = `${base.start}${path}${query === '' ? '' : `?${query}`}`;
+  if (LEADS_AWAY.test(path) || text.length > PROXY_URL_LENGTH_MAX || !isBelow(base, text)) {
     throw new AppError(
       'malformed_request',
       'The path behind /proxy must lead to something below the destination: without dot segments, backslashes and fragments.',
@@ -38,9 +73,9 @@ export function destinationUrl(base: string, path: string, query: string): strin
 }
 
 /** As the URL is read in the end. */
-function isBelow(base: string, text: string): boolean {
-  const [from, to] = [parseUrl(base), parseUrl(text)];
-  if (!from || !to) return false;
-  const folder = from.pathname.replace(/(?<!\/)\/+$/, '');
-  return to.origin === from.origin && (to.pathname === folder || to.pathname.startsWith(`${folder}/`));
+function isBelow({ origin, folder }: BaseAddress, text: string): boolean {
+  const to = parseUrl(text);
+  if (!to || to.origin !== origin) return false;
+  const { pathname } = to;
+  return pathname === folder || pathname.startsWith(`${folder}/`);
 }
