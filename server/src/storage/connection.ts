@@ -2,7 +2,7 @@ import type pg from 'pg';
 import type { Secret } from '../kernel/secret.js';
 import type { Address, Host, SessionAttrs } from './address.js';
 import { parseAddress, sessionAttrsOf } from './address.js';
-import { translateDriverFault } from './faults.js';
+import { isAftermath, translateDriverFault } from './faults.js';
 import type { Role } from './scope.js';
 import { distributedScope, ENTER_DISTRIBUTED_SCOPE, ENTER_PLANNED_SCOPE, ENTER_SCOPE } from './scope.js';
 import type { Statement, Value } from './statement.js';
@@ -150,7 +150,10 @@ export async function runStatement<Row>(
     const result = await client.query(queryOf(statement, [...values], dialect));
     return result.rows as Row[]; // The statement's definition names the columns it selects.
   } catch (error) {
-    throw translateDriverFault(error);
+    const fault = translateDriverFault(error);
+    // The statement that made the transaction fail was answered before: whoever waits for both has to hear of that one first.
+    if (isAftermath(fault)) await new Promise((resolve) => setImmediate(resolve));
+    throw fault;
   }
 }
 

@@ -60,6 +60,21 @@ suite('a transaction in trouble', () => {
     return rows.length;
   }
 
+  test('a change fails with the statement that made it fail, however late it hears of it, not with one in its wake', async () => {
+    const heardLate = async (answered: Promise<unknown>): Promise<void> => {
+      await answered.catch(async (error: unknown) => {
+        for (let step = 0; step < 20; step += 1) await Promise.resolve();
+        throw error;
+      });
+    };
+    const tenantId = newId();
+    const change = database.write(tenantId, (tx) =>
+      Promise.all([heardLate(tx.run(MISSPELT, [])), tx.run(INSERT_NOTE, [tenantId, 'in its wake'])]),
+    );
+    await assert.rejects(change, (error) => sqlStateOf(error) === '42P01');
+    assert.deepEqual(await database.read(tenantId, (tx) => tx.run(LIST_NOTES, [])), []);
+  });
+
   test('503 when a statement takes longer than its bound, and the next one is served', async () => {
     await assert.rejects(
       database.read(newId(), (tx) => tx.run(SLEEP, [])),

@@ -278,9 +278,9 @@ async function runBatch(
   { lane, isDistributed }: { readonly lane: number; readonly isDistributed: boolean },
 ): Promise<unknown[]> {
   const tenants = [...new Set(members.map((member) => member.tenantId))];
+  const isAtOnce = members.every((member) => member.isAtOnce);
   // What is asked for at once is only written.
-  const isPlannedOnce = members.every(({ isAtOnce }) => isAtOnce);
-  const scope: Scope = { role: APP.role, tenants, isReadOnly: false, isPlannedOnce };
+  const scope: Scope = { role: APP.role, tenants, isReadOnly: false, isPlannedOnce: isAtOnce };
   const transaction = await transactions.begin(writers, scope);
   let hasFailed = false;
   const noteFailure = (): void => {
@@ -290,7 +290,7 @@ async function runBatch(
   const running: Promise<unknown>[] = [];
   for (const { tenantId, work } of members) running.push(work(tenantTx(tenantId, transaction.run, lane, gather)));
   const done = Promise.allSettled(running).then(valuesIn);
-  if (isPlannedOnce) {
+  if (isAtOnce) {
     for (const each of running) each.catch(noteFailure);
     done.catch(() => {});
     // Behind what `gather` sends, in the same write, and behind whatever failed before it could be sent.
