@@ -60,8 +60,8 @@ export const ENTER_SCOPE: Statement<never> = statement('enter_scope', `SELECT WH
 
 /**
  * The same for statements whose plan does not depend on their values: they find rows by an index, or scan none. Left alone the
- * server plans them each time, because it expects more rows of a list that it does not know. Their plan is kept while tables
- * grow, so it must not be one that is right for an empty table alone: they name the order of their index.
+ * server plans them anew for every short list, because it expects more rows of one that it does not know. Their plan is kept while
+ * tables grow, so it must not be one that is right for an empty table alone: they name the order of their index.
  */
 export const ENTER_PLANNED_SCOPE: Statement<never> = statement(
   'enter_planned_scope',

@@ -11,6 +11,8 @@ import type { TestDatabase } from '../../testing/test-database.js';
 import { createTestDatabase } from '../../testing/test-database.js';
 import { setModified } from '../carry/queries.js';
 import { releaseClaim } from '../make/claim-queries.js';
+import type { RanPlan } from '../plan-rows-fixture.js';
+import { rowsRead } from '../plan-rows-fixture.js';
 import { deleteTerms, deleteTokens, updateToken } from '../queries.js';
 import type { TokenRow } from '../stored/row.js';
 import { updateSealed } from '../upkeep/reseal-queries.js';
@@ -24,27 +26,6 @@ const CHANGED = 64;
 const READ_MAX = CHANGED * 4;
 
 const TABLES = ['tokens', 'token_terms', 'token_claims', 'kept_tokens', 'idempotency_keys'];
-
-interface PlanNode {
-  readonly 'Node Type': string;
-  readonly 'Relation Name'?: string;
-  readonly 'Actual Rows': number;
-  readonly 'Actual Loops': number;
-  readonly 'Rows Removed by Filter'?: number;
-  readonly 'Rows Removed by Index Recheck'?: number;
-  readonly Plans?: readonly PlanNode[];
-}
-
-/** Rows of tables that a plan read, whether it used them or not. */
-function rowsRead(node: PlanNode): number {
-  const {
-    'Actual Rows': rows,
-    'Rows Removed by Filter': filtered = 0,
-    'Rows Removed by Index Recheck': lost = 0,
-  } = node;
-  const own = node['Node Type'].endsWith('Scan') && node['Relation Name'] ? rows + filtered + lost : 0;
-  return own * node['Actual Loops'] + (node.Plans ?? []).reduce((all, plan) => all + rowsRead(plan), 0);
-}
 
 describe('changes of many tokens at once, of a tenant that the statistics do not know', {
   skip: ONE_SERVER_ALONE,
@@ -115,7 +96,7 @@ describe('changes of many tokens at once, of a tenant that the statistics do not
     await db.owner.query('BEGIN');
     try {
       await db.owner.query(ENTER_SCOPE.text, ['strongroom_app', tenantId, '5000', '5000', '5000']);
-      const { rows: found } = await db.owner.query<{ 'QUERY PLAN': [{ Plan: PlanNode }] }>(
+      const { rows: found } = await db.owner.query<{ 'QUERY PLAN': [{ Plan: RanPlan }] }>(
         `EXPLAIN (ANALYZE, FORMAT JSON) ${sent.text}`,
         [...sent.values],
       );

@@ -6,25 +6,12 @@ import { ENTER_PLANNED_SCOPE } from '../../storage/scope.js';
 import { ONE_SERVER_ALONE } from '../../testing/cluster-only.js';
 import type { TestDatabase } from '../../testing/test-database.js';
 import { createTestDatabase } from '../../testing/test-database.js';
+import type { RanPlan } from '../plan-rows-fixture.js';
+import { rowsRead } from '../plan-rows-fixture.js';
 import { FIND_IDS, FIND_MANY_TOKENS, FIND_TOKENS } from '../queries.js';
 
 const ROWS = 20_000;
 const NAMES = ['t300', 't9000', 't20000'];
-
-interface PlanNode {
-  readonly 'Relation Name'?: string;
-  readonly 'Actual Rows': number;
-  readonly 'Actual Loops': number;
-  readonly 'Rows Removed by Filter'?: number;
-  readonly Plans?: readonly PlanNode[];
-}
-
-/** Rows of tables that a plan read, whether it used them or not. */
-function rowsRead(node: PlanNode): number {
-  const { 'Relation Name': relation, 'Actual Rows': rows, 'Rows Removed by Filter': filtered = 0 } = node;
-  const own = relation === undefined ? 0 : (rows + filtered) * node['Actual Loops'];
-  return own + (node.Plans ?? []).reduce((all, plan) => all + rowsRead(plan), 0);
-}
 
 describe('looks that callers share, planned while the tables were empty', { skip: ONE_SERVER_ALONE }, () => {
   const tenantId = newId();
@@ -81,7 +68,7 @@ describe('looks that callers share, planned while the tables were empty', { skip
     );
     await inScope(async () => {
       for (const look of looks) {
-        const { rows } = await db.owner.query<{ 'QUERY PLAN': [{ Plan: PlanNode }] }>(
+        const { rows } = await db.owner.query<{ 'QUERY PLAN': [{ Plan: RanPlan }] }>(
           `EXPLAIN (ANALYZE, FORMAT JSON) ${executed(look)}`,
         );
         const plan = rows[0]?.['QUERY PLAN'][0].Plan;
