@@ -73,6 +73,13 @@ function registerFilters(liquid: Liquid): void {
   }
 }
 
+/** Made here: a function that is written where it becomes a property is old from the start, with all that it holds. */
+function spendingOf(budget: Budget): (count: number) => void {
+  return (count) => {
+    if (count > 0) budget.spend(count);
+  };
+}
+
 /** A class because the library makes further contexts out of one, and calls these members on all of them. */
 class BudgetedContext extends Context {
   readonly budget: Budget;
@@ -81,9 +88,7 @@ class BudgetedContext extends Context {
     // A copy: `increment` writes into what it is given. Without a prototype, so no name means anything by itself.
     super(Object.assign(Object.create(null), variables), liquid.options, { sync: true }, { liquid });
     this.budget = budget;
-    this.memoryLimit.use = (count) => {
-      if (count > 0) budget.spend(count);
-    };
+    this.memoryLimit.use = spendingOf(budget);
   }
 
   override spawn(): Context {

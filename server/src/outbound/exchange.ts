@@ -238,10 +238,11 @@ class Exchange implements ConnectionUser, AnswerTarget, IncomingAnswer {
   /** Until more can be written, or never will be. */
   #room(): Promise<void> {
     return new Promise((resolve) => {
-      this.#onRoom = () => {
+      const leave = (): void => {
         this.#onRoom = undefined;
         resolve();
       };
+      this.#onRoom = leave;
     });
   }
 }

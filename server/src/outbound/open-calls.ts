@@ -1,3 +1,4 @@
+import { Bag } from '../kernel/bag.js';
 import type { CallEnd } from './call-end.js';
 import { OutboundError } from './outbound-error.js';
 import type { OutboundOutcome } from './outbound-figures.js';
@@ -20,18 +21,18 @@ export interface OpenCalls {
 }
 
 export function createOpenCalls(onOutcome: (outcome: OutboundOutcome) => void): OpenCalls {
-  const ends = new Set<CallEnd>();
+  const ends = new Bag<CallEnd>();
   let isClosed = false;
   let onEmpty = (): void => {};
 
   return {
     open(end) {
-      ends.add(end);
+      const placed = ends.add(end);
       if (isClosed) end.fail(new OutboundError('aborted'));
       let leave = (): void => {};
 
       function finish(outcome: OutboundOutcome): void {
-        if (!ends.delete(end)) return;
+        if (!ends.remove(placed)) return;
         const { aborted, reason } = end.signal;
         onOutcome(aborted && reason instanceof OutboundError ? reason.code : outcome);
         end.done();
@@ -53,7 +54,7 @@ export function createOpenCalls(onOutcome: (outcome: OutboundOutcome) => void): 
     },
     async close() {
       isClosed = true;
-      for (const end of ends) end.fail(new OutboundError('aborted'));
+      for (const end of ends.members()) end.fail(new OutboundError('aborted'));
       if (ends.size > 0) await new Promise<void>((resolve) => (onEmpty = resolve));
     },
   };

@@ -142,7 +142,11 @@ interface Watched {
 
 /** A transaction under way, with the connection it has to itself. */
 export class Transaction {
-  readonly run: Tx['run'];
+  /** Written here: a function that is written where it becomes a property is old from the start, with all that it holds. */
+  readonly run: Tx['run'] = (statement, values) => {
+    assert(!this.#isEnded, 'everything is asked for at once');
+    return runStatement(this.#client, statement, values, this.#dialect);
+  };
   /** For work that finds out on its way which tenant it is about; of a distributed database. */
   readonly reach: Reach | undefined;
   /** When the scope has been entered. */
@@ -171,10 +175,6 @@ export class Transaction {
         this.#visit.onSilence(() => breakConnection(client));
       });
     this.opened = opened;
-    this.run = (statement, values) => {
-      assert(!this.#isEnded, 'everything is asked for at once');
-      return runStatement(client, statement, values, dialect);
-    };
   }
 
   commit(): Promise<void> {

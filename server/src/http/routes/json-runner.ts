@@ -7,7 +7,7 @@ import { withDenialsAudited } from './admit.js';
 import type { Answerer } from './answer.js';
 import { createAnswerer } from './answer.js';
 import type { Identify } from './identify.js';
-import { createIdentify, isStillAllowed } from './identify.js';
+import { askingAgain, createIdentify } from './identify.js';
 import { Incoming } from './incoming.js';
 import { createReceiveBody } from './json-body.js';
 import type { KeptTurn } from './json-once.js';
@@ -109,7 +109,7 @@ function createHandle(
     if (turn?.kept) return answerer.replay(exchange, turn.kept);
     const { principal } = exchange.context;
     if (value instanceof PiecewiseList && principal) {
-      exchange.context.isStillAllowed = () => isStillAllowed(identify, exchange, principal);
+      exchange.context.isStillAllowed = askingAgain(identify, exchange, principal);
     }
     return answerer.send(exchange, value);
   }

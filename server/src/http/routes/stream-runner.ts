@@ -6,7 +6,7 @@ import { AppError } from '../../kernel/errors.js';
 import type { Exchange, Responder } from '../transport/respond.js';
 import { bodyPieces, shortBody } from '../transport/stream-body.js';
 import { withDenialsAudited } from './admit.js';
-import { createIdentify, isStillAllowed } from './identify.js';
+import { askingAgain, createIdentify } from './identify.js';
 import { auditContextOf } from './incoming.js';
 import { admitToPortal } from './portal-door.js';
 import type { Params } from './route.js';
@@ -59,7 +59,7 @@ export function streamRunner(route: StreamRoute, options: RunnerOptions, respond
     const { context } = exchange;
     if (principal) {
       context.principal = principal;
-      context.isStillAllowed = () => isStillAllowed(identify, exchange, principal);
+      context.isStillAllowed = askingAgain(identify, exchange, principal);
       authorize(principal, route);
     }
     return serve(exchange, rawQuery, params);
