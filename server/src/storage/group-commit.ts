@@ -91,11 +91,7 @@ export class GroupCommit {
       const queuedAtMs = clock.monotonicMs();
       // The value comes from this very work, so it has the type the caller asked for.
       this.#queue.push({ tenantId, work, isAtOnce, queuedAtMs, resolve: resolve as (value: unknown) => void, reject });
-      if (!this.#isPumpScheduled && this.#idleLanes.length > 0) {
-        this.#isPumpScheduled = true;
-        // After the requests of this turn of the event loop have been read: they then share a batch.
-        setImmediate(this.#pump);
-      }
+      if (this.#idleLanes.length > 0) this.#schedule();
       return promise;
     };
   }
@@ -216,6 +212,13 @@ export class GroupCommit {
     return batch.sort((a, b) => (a.tenantId < b.tenantId ? -1 : a.tenantId > b.tenantId ? 1 : 0));
   }
 
+  /** After the requests of this turn of the event loop have been read: they then share a batch. */
+  #schedule(): void {
+    if (this.#isPumpScheduled) return;
+    this.#isPumpScheduled = true;
+    setImmediate(this.#pump);
+  }
+
   readonly #pump = (): void => {
     this.#isPumpScheduled = false;
     while (this.#queue.size() > 0) {
@@ -230,7 +233,7 @@ export class GroupCommit {
       const running = batch.length > 1 ? this.#runTogether(batch, lane) : this.#runAlone(first, lane);
       void running.finally(() => {
         this.#idleLanes.push(lane);
-        this.#pump();
+        if (this.#queue.size() > 0) this.#schedule();
       });
     }
   };

@@ -56,9 +56,16 @@ export function createSharedReads(run: RunShared, options: SharedReadsOptions): 
     }
   }
 
+  /** After the requests of this turn of the event loop have been read: they then share a round trip. */
+  function schedule(): void {
+    if (isScheduled) return;
+    isScheduled = true;
+    setImmediate(pump);
+  }
+
   const onDone = (): void => {
     roundTrips -= 1;
-    pump();
+    if (waiting.size > 0) schedule();
   };
 
   function pump(): void {
@@ -82,11 +89,7 @@ export function createSharedReads(run: RunShared, options: SharedReadsOptions): 
       const queue = waiting.get(key) ?? createFairQueue();
       queue.push(asked);
       waiting.set(key, queue);
-      if (!isScheduled && roundTrips < options.roundTripsMax) {
-        isScheduled = true;
-        // After the requests of this turn of the event loop have been read: they then share a round trip.
-        setImmediate(pump);
-      }
+      if (roundTrips < options.roundTripsMax) schedule();
       return promise;
     },
   };
