@@ -91,7 +91,11 @@ export class GroupCommit {
       const queuedAtMs = clock.monotonicMs();
       // The value comes from this very work, so it has the type the caller asked for.
       this.#queue.push({ tenantId, work, isAtOnce, queuedAtMs, resolve: resolve as (value: unknown) => void, reject });
-      if (this.#idleLanes.length > 0) this.#schedule();
+      if (!this.#isPumpScheduled && this.#idleLanes.length > 0) {
+        this.#isPumpScheduled = true;
+        // After the requests of this turn of the event loop have been read: they then share a batch.
+        setImmediate(this.#pump);
+      }
       return promise;
     };
   }
@@ -212,13 +216,6 @@ export class GroupCommit {
     return batch.sort((a, b) => (a.tenantId < b.tenantId ? -1 : a.tenantId > b.tenantId ? 1 : 0));
   }
 
-  /** After the requests of this turn of the event loop have been read: they then share a batch. */
-  #schedule(): void {
-    if (this.#isPumpScheduled) return;
-    this.#isPumpScheduled = true;
-    setImmediate(this.#pump);
-  }
-
   readonly #pump = (): void => {
     this.#isPumpScheduled = false;
     while (this.#queue.size() > 0) {
@@ -233,7 +230,10 @@ export class GroupCommit {
       const running = batch.length > 1 ? this.#runTogether(batch, lane) : this.#runAlone(first, lane);
       void running.finally(() => {
         this.#idleLanes.push(lane);
-        if (this.#queue.size() > 0) this.#schedule();
+        if (this.#isPumpScheduled || this.#queue.size() === 0) return;
+        // What waits leaves no sooner than what is asked for in this turn, so that both share a batch.
+        this.#isPumpScheduled = true;
+        setImmediate(this.#pump);
       });
     }
   };

@@ -56,16 +56,12 @@ export function createSharedReads(run: RunShared, options: SharedReadsOptions): 
     }
   }
 
-  /** After the requests of this turn of the event loop have been read: they then share a round trip. */
-  function schedule(): void {
-    if (isScheduled) return;
-    isScheduled = true;
-    setImmediate(pump);
-  }
-
   const onDone = (): void => {
     roundTrips -= 1;
-    if (waiting.size > 0) schedule();
+    if (isScheduled || waiting.size === 0) return;
+    // What waits leaves no sooner than what is asked for in this turn, so that both share a round trip.
+    isScheduled = true;
+    setImmediate(pump);
   };
 
   function pump(): void {
@@ -89,7 +85,11 @@ export function createSharedReads(run: RunShared, options: SharedReadsOptions): 
       const queue = waiting.get(key) ?? createFairQueue();
       queue.push(asked);
       waiting.set(key, queue);
-      if (roundTrips < options.roundTripsMax) schedule();
+      if (!isScheduled && roundTrips < options.roundTripsMax) {
+        isScheduled = true;
+        // After the requests of this turn of the event loop have been read: they then share a round trip.
+        setImmediate(pump);
+      }
       return promise;
     },
   };

@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { Agent, request } from 'node:http';
+import { Bag } from '../../kernel/bag.js';
 import type { EndSignal } from '../../kernel/end-signal.js';
 
 export interface CallBounds {
@@ -33,7 +34,7 @@ const PIECE_BYTES_MIN = 1_024;
 export class EngineCalls {
   readonly #socketPath: string;
   readonly #agent: Agent;
-  readonly #aborts = new Set<() => void>();
+  readonly #aborts = new Bag<() => void>();
   #isClosed = false;
 
   constructor(socketPath: string, connectionsMax: number) {
@@ -60,7 +61,7 @@ export class EngineCalls {
       const end = (outcome: CallAnswer | EngineCallError): void => {
         isOver = true;
         clearTimeout(timer);
-        this.#aborts.delete(abort);
+        this.#aborts.remove(placed);
         signal?.removeEventListener('abort', giveUp);
         if (outcome instanceof EngineCallError) {
           reject(outcome);
@@ -69,7 +70,7 @@ export class EngineCalls {
           resolve(outcome);
         }
       };
-      this.#aborts.add(abort);
+      const placed = this.#aborts.add(abort);
       signal?.addEventListener('abort', giveUp);
       asked.on('error', (error) => end(new EngineCallError('broken', error)));
       asked.on('close', () => {
@@ -85,7 +86,7 @@ export class EngineCalls {
   /** Ends what is under way. */
   close(): void {
     this.#isClosed = true;
-    for (const abort of [...this.#aborts]) abort();
+    for (const abort of this.#aborts.members()) abort();
     this.#agent.destroy();
   }
 }
