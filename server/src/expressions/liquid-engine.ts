@@ -73,7 +73,7 @@ function registerFilters(liquid: Liquid): void {
   }
 }
 
-/** Made here: a function that is written where it becomes a property is old from the start, with all that it holds. */
+/** Made apart from the member that it is put into; see decision 54. */
 function spendingOf(budget: Budget): (count: number) => void {
   return (count) => {
     if (count > 0) budget.spend(count);

@@ -142,7 +142,7 @@ interface Watched {
 
 /** A transaction under way, with the connection it has to itself. */
 export class Transaction {
-  /** Written here: a function that is written where it becomes a property is old from the start, with all that it holds. */
+  /** A field, because one is made for each transaction; see decision 54. */
   readonly run: Tx['run'] = (statement, values) => {
     assert(!this.#isEnded, 'everything is asked for at once');
     return runStatement(this.#client, statement, values, this.#dialect);

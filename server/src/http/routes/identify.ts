@@ -62,8 +62,7 @@ export function createIdentify(admits: Admits, options: IdentifyOptions): Identi
  * Asks again who this is. The rights a key has are one object while nothing changes; where nothing is remembered, what they say is
  * compared.
  *
- * It is made here and only then put into the context: V8 puts a function that is written where it becomes a property into the old
- * generation right away, and with it all that it holds, which is the whole request.
+ * It holds the whole request, so it is made here and only then put into the context; see decision 54.
  */
 export function askingAgain(identify: Identify, exchange: Exchange, principal: Principal): () => Promise<boolean> {
   return async () => {
