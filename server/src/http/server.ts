@@ -29,7 +29,9 @@ import type { Target } from './transport/target.js';
 import { readTarget } from './transport/target.js';
 import type { OnAnswered } from './transport/write-answer.js';
 
-export interface HttpServerOptions extends GateOptions, Omit<RunnerOptions, 'bodies' | 'streams' | 'stopping'> {
+export interface HttpServerOptions
+  extends GateOptions,
+    Omit<RunnerOptions, 'bodies' | 'streams' | 'passed' | 'stopping'> {
   readonly routes: readonly AnyRoute[];
   readonly onAnswered: OnAnswered;
   /** How long an idle connection stays open; 72 unless told. */
@@ -57,8 +59,8 @@ const READINESS_ROUTE = 'GET /readyz';
 export function createHttpServer(options: HttpServerOptions): HttpServer {
   const stopping = new AbortController();
   const load = createLoad(options, stopping.signal);
-  const { bodies, streams, respond } = load;
-  const runnerOptions = { ...options, bodies, streams, stopping: stopping.signal };
+  const { bodies, streams, passed, respond } = load;
+  const runnerOptions = { ...options, bodies, streams, passed, stopping: stopping.signal };
   const routing = createRouting(
     [...options.routes, homePage(), ...docsPages(), ...portalPages()].map((route) => ({
       route,

@@ -8,6 +8,7 @@ import type { LargeWork } from '../../kernel/large-work.js';
 import type { RunOnce } from '../idempotency/idempotency.js';
 import type { BodyWaits } from '../transport/body-waits.js';
 import type { RequestContext } from '../transport/context.js';
+import type { PassedBytes } from '../transport/passed-bytes.js';
 import type { Exchange } from '../transport/respond.js';
 import type { StreamSlots } from '../transport/stream-slots.js';
 import type { PortalEntrance } from './portal-door.js';
@@ -29,6 +30,7 @@ export interface RunnerOptions {
   readonly auditRequest: AuditRequest | undefined;
   readonly bodies: BodyWaits;
   readonly streams: StreamSlots;
+  readonly passed: PassedBytes;
   readonly largeWork: Pick<LargeWork, 'bytes'>;
   readonly runOnce: RunOnce;
   /** Aborted when the server begins to stop. */

@@ -39,13 +39,13 @@ export const base = {
 } as const;
 export const keyed = { ...base, permission: 'any key', admits: ['application', 'session'] } as const;
 
-/** A source that says one thing and then waits until nobody is there any more. */
 /** Says nothing, and does not look whether anybody still listens. */
 async function* mute(): AsyncGenerator<Buffer> {
   await new Promise(() => {});
   yield Buffer.alloc(0);
 }
 
+/** A source that says one thing and then waits until nobody is there any more. */
 export async function* silent({ signal }: StreamRequest, seen: Seen) {
   yield Buffer.from('first');
   await new Promise((resolve) => signal.addEventListener('abort', () => resolve(undefined)));

@@ -78,6 +78,37 @@ describe('the flow of a stream', () => {
     assert.deepEqual([read, seen.produced, seen.isSourceEnded], [LARGE, LARGE, true]);
   });
 
+  it('pieces that flow in one turn leave together, up to 128 KiB, and the source is told when there is room again', async () => {
+    const piece = Buffer.alloc(16_384, 'x');
+    const taken: number[] = [];
+    const own = await startRouteServer([
+      defineStream({
+        ...base,
+        methods: ['GET'],
+        path: '/flow',
+        handle: () => ({
+          status: 200,
+          headers: [],
+          body: async (sink) => {
+            for (let turn = 0; turn < 3; turn += 1) {
+              let pieces = 1;
+              while (sink.write(piece)) pieces += 1;
+              taken.push(pieces);
+              await new Promise<void>((resolve) => sink.onRoom(resolve));
+            }
+          },
+        }),
+      }),
+    ]);
+    try {
+      const { text } = await own.call('GET', '/flow');
+      assert.deepEqual(taken, [8, 8, 8]);
+      assert.equal(text.length, 3 * 8 * piece.length);
+    } finally {
+      await own.close();
+    }
+  });
+
   it('a handler that does not read stops the client', async () => {
     let resume = (): void => {};
     const waiting = new Promise<void>((resolve) => {

@@ -3,6 +3,7 @@ import { assert } from '../../kernel/assert.js';
 import type { EndSignal } from '../../kernel/end-signal.js';
 import { EndSource } from '../../kernel/end-signal.js';
 import { AppError } from '../../kernel/errors.js';
+import type { PassedBytes } from '../transport/passed-bytes.js';
 import type { Exchange, Responder } from '../transport/respond.js';
 import { bodyPieces, shortBody } from '../transport/stream-body.js';
 import { withDenialsAudited } from './admit.js';
@@ -34,7 +35,7 @@ export function streamRunner(route: StreamRoute, options: RunnerOptions, respond
 
   async function serve(exchange: Exchange, rawQuery: string, params: Params): Promise<void> {
     const { request, response, context } = exchange;
-    const body = bodyPieces(exchange, route.bodyBytesMax);
+    const body = bodyPieces(exchange, route.bodyBytesMax, options.passed);
     options.streams.take(context);
     const life = createLife(exchange, route.durationMsMax);
     try {
@@ -44,7 +45,7 @@ export function streamRunner(route: StreamRoute, options: RunnerOptions, respond
       const headers = checkedHeaders(answer);
       const { status, body: answered } = answer;
       if (Buffer.isBuffer(answered)) respond.whole(exchange, status, headers, answered);
-      else await respond.stream(exchange, { status, headers, body: answered }, life.signal);
+      else await respond.stream(exchange, { status, headers, body: noted(answered, options.passed) }, life.signal);
     } catch (error) {
       throw life.giveUp(error, response.headersSent);
     } finally {
@@ -112,6 +113,17 @@ function askedOf(
     assignTo: context.principal ? undefined : (tenantId: string) => streams.assign(context, tenantId),
     stopping,
     visit: context.visit,
+  };
+}
+
+function noted(body: Exclude<StreamAnswer['body'], Buffer>, passed: PassedBytes): typeof body {
+  if (typeof body !== 'function') return body;
+  return ({ write, onRoom }) => {
+    const writeNoted = (piece: Buffer): boolean => {
+      passed.note(piece.length);
+      return write(piece);
+    };
+    return body({ write: writeNoted, onRoom });
   };
 }
 

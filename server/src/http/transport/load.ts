@@ -1,6 +1,9 @@
 import type { Clock } from '../../kernel/clock.js';
+import { youngCollector } from '../../kernel/young-memory.js';
 import type { BodyWaits } from './body-waits.js';
 import { createBodyWaits } from './body-waits.js';
+import type { PassedBytes } from './passed-bytes.js';
+import { createPassedBytes } from './passed-bytes.js';
 import type { Pipelines } from './pipeline.js';
 import { createPipelines } from './pipeline.js';
 import type { Places } from './places.js';
@@ -28,6 +31,7 @@ export interface Load {
   readonly respond: Responder;
   readonly bodies: BodyWaits;
   readonly streams: StreamSlots;
+  readonly passed: PassedBytes;
 }
 
 const BODIES_PER_SLOT = 4;
@@ -63,5 +67,6 @@ export function createLoad(options: LoadOptions, stopping: AbortSignal): Load {
     onArrived: places.takeAgain,
   });
   const streams = createStreamSlots({ max: options.inFlightMax * STREAMS_PER_SLOT, onTake: places.leave });
-  return { places, unsent, pipelines, respond, bodies, streams };
+  const passed = createPassedBytes(youngCollector());
+  return { places, unsent, pipelines, respond, bodies, streams, passed };
 }

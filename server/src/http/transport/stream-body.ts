@@ -1,25 +1,28 @@
 import type { IncomingMessage } from 'node:http';
 import { brokenOff, readBody, refuseTooLong, tooLarge } from './body.js';
+import type { PassedBytes } from './passed-bytes.js';
 import type { Exchange } from './respond.js';
 
 /** The body of a request in pieces, read no faster than they are taken. A length that is told and too large is refused at once. */
-export function bodyPieces(exchange: Exchange, bytesMax: number): AsyncIterable<Buffer> {
+export function bodyPieces(exchange: Exchange, bytesMax: number, passed: PassedBytes): AsyncIterable<Buffer> {
   refuseTooLong(exchange.context, bytesMax);
-  return new BodyPieces(exchange, bytesMax);
+  return new BodyPieces(exchange, bytesMax, passed);
 }
 
 /** Most bodies are short and read at once: a generator is made for those that are not. */
 class BodyPieces implements AsyncIterable<Buffer> {
   readonly #exchange: Exchange;
   readonly #bytesMax: number;
+  readonly #passed: PassedBytes;
 
-  constructor(exchange: Exchange, bytesMax: number) {
+  constructor(exchange: Exchange, bytesMax: number, passed: PassedBytes) {
     this.#exchange = exchange;
     this.#bytesMax = bytesMax;
+    this.#passed = passed;
   }
 
   [Symbol.asyncIterator](): AsyncGenerator<Buffer> {
-    return piecesOf(this.#exchange, this.#bytesMax);
+    return piecesOf(this.#exchange, this.#bytesMax, this.#passed);
   }
 }
 
@@ -33,7 +36,11 @@ export function shortBody(exchange: Exchange): (() => Promise<Buffer>) | undefin
   return isShort ? () => readBody(exchange, SHORT_BYTES, () => {}) : undefined;
 }
 
-async function* piecesOf({ request, response, context }: Exchange, bytesMax: number): AsyncGenerator<Buffer> {
+async function* piecesOf(
+  { request, response, context }: Exchange,
+  bytesMax: number,
+  passed: PassedBytes,
+): AsyncGenerator<Buffer> {
   // Whoever asked first is told to go on when somebody wants the body.
   if (context.headers.expect !== undefined && !response.headersSent) response.writeContinue();
   let length = 0;
@@ -42,6 +49,7 @@ async function* piecesOf({ request, response, context }: Exchange, bytesMax: num
     if (piece !== null) {
       length += piece.length;
       if (length > bytesMax) throw tooLarge(bytesMax);
+      passed.note(piece.length);
       yield piece;
     } else if (request.complete && request.readableLength === 0) return;
     else if (request.destroyed) throw brokenOff();

@@ -38,6 +38,9 @@ export async function writePieces(
   }
 }
 
+/** What comes in one turn leaves in one write, up to so many bytes. */
+const AHEAD_BYTES = 131_072;
+
 /** The same for pieces that flow. `begin` writes the head, before the first of them; what fails before is thrown before it. */
 export async function writeFlow(
   { request, response }: Exchange,
@@ -51,7 +54,7 @@ export async function writeFlow(
       if (request.socket.destroyed || isOver()) return false;
       if (!hasBegun) begin();
       hasBegun = true;
-      return response.write(piece);
+      return response.write(piece) || response.writableLength < AHEAD_BYTES;
     },
     onRoom: (goOn) => void response.once('drain', goOn),
   };
