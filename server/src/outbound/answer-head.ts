@@ -12,6 +12,8 @@ export interface AnswerHead {
   readonly framing: AnswerFraming;
   /** Length of a counted body. */
   readonly bodyBytes: number;
+  /** Nothing comes on the connection behind the message. */
+  readonly isLast: boolean;
   /** How long the destination keeps the connection for another request: not at all, or as long as it likes if it does not say. */
   readonly keepMs: number;
 }
@@ -49,8 +51,8 @@ export function readAnswerHead(text: string, method: string): AnswerHead {
   const headers: (readonly [string, string])[] = [];
   for (let at = 1; at < lines.length; at += 1) headers.push(readHeader(lines[at] ?? '', framed));
   const { framing, bodyBytes } = framingOf(framed, status, method, isNewer);
-  const keepMs = framing === 'to_the_end' || !isNewer ? 0 : keptMs(framed);
-  return { status, headers, framing, bodyBytes, keepMs };
+  const isLast = framing === 'to_the_end' || !isNewer || saysClose(framed);
+  return { status, headers, framing, bodyBytes, isLast, keepMs: isLast ? 0 : keptMs(framed) };
 }
 
 /** What stands behind the chunks is held to the same rules, and says nothing about how a message is read. */
@@ -99,8 +101,11 @@ function framed(framing: AnswerFraming, bodyBytes = 0): Pick<AnswerHead, 'framin
   return { framing, bodyBytes };
 }
 
-function keptMs({ connection, keepAlive }: Framed): number {
-  if (connection.some((value) => /(?:^|,)\s*close\s*(?:,|$)/i.test(value))) return 0;
+function saysClose({ connection }: Framed): boolean {
+  return connection.some((value) => /(?:^|,)\s*close\s*(?:,|$)/i.test(value));
+}
+
+function keptMs({ keepAlive }: Framed): number {
   const seconds = keepAlive === undefined ? undefined : KEEP_SECONDS.exec(keepAlive)?.[1];
   return seconds === undefined ? Number.POSITIVE_INFINITY : Number(seconds) * 1_000 - KEEP_MARGIN_MS;
 }

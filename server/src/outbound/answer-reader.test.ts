@@ -114,6 +114,11 @@ const IN_FRONT: Rows<Expected> = [
   ['102 twice', `${'HTTP/1.1 102 x\r\n\r\n'.repeat(2)}HTTP/1.1 404 x\r\n${EMPTY}`, { status: 404 }],
   ['103 with headers', `HTTP/1.1 103 x\r\nLink: </x>\r\n\r\n${OK}${EMPTY}`, { headers: [['Content-Length', '0']] }],
   ['100 with a length that means nothing', `HTTP/1.1 100 x\r\nContent-Length: 9\r\n\r\n${OK}${EMPTY}`, { body: '' }],
+  [
+    '100 of a connection that is kept for a second',
+    `HTTP/1.1 100 x\r\nKeep-Alive: timeout=1\r\n\r\n${OK}${EMPTY}`,
+    { status: 200 },
+  ],
   ['199', `HTTP/1.1 199 x\r\n\r\n${CHUNKED}1\r\na\r\n0\r\n\r\n`, { status: 200, body: 'a' }],
 ];
 

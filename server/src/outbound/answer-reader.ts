@@ -116,7 +116,7 @@ export class AnswerReader {
     const head = readAnswerHead(bytes.toString('latin1', 0, end), this.#method);
     this.#skip(bytes, end + HEAD_END.length);
     // Another protocol, or the end of the connection before there is an answer.
-    if (head.status === 101 || (head.status < 200 && head.keepMs === 0)) throw badAnswer();
+    if (head.status === 101 || (head.status < 200 && head.isLast)) throw badAnswer();
     this.#headBytes = head.status < 200 ? this.#headBytes + end + HEAD_END.length : 0;
     if (head.status < 200) return true;
     this.#left = head.bodyBytes;

@@ -2,7 +2,7 @@ import type { CallEnd } from './call-end.js';
 import type { OpenConnection } from './connect.js';
 import { readDestination } from './destination.js';
 import type { WireRequest } from './exchange.js';
-import { connectionHeaders, headerValue, outgoingHeaders } from './message-headers.js';
+import { connectionHeaders, outgoingHeaders } from './message-headers.js';
 import type { OutboundRequest } from './outbound.js';
 import { refusedBecause } from './outbound-error.js';
 import type { OutboundPolicy } from './policy.js';
@@ -29,7 +29,7 @@ export function createOutboundPrepare({ policyOf, connect }: OutboundPrepareOpti
     if (typeof headers === 'string') throw refusedBecause(headers);
     const ofConnection = connectionHeaders(request.connectionHeaders ?? []);
     if (typeof ofConnection === 'string') throw refusedBecause(ofConnection);
-    const asked = headerValue(request.connectionHeaders ?? [], 'connection')?.toLowerCase();
+    const asked = (request.connectionHeaders ?? []).filter(([name]) => name.toLowerCase() === 'connection');
     const policy = policyOf(tenantId);
     const refusal = policy.refusal(destination);
     if (refusal !== undefined) throw refusedBecause(refusal);
@@ -39,8 +39,8 @@ export function createOutboundPrepare({ policyOf, connect }: OutboundPrepareOpti
     return {
       method,
       path,
-      headers: [...headers, ...ofConnection, ...(asked === undefined ? KEPT_OPEN : [])],
-      isLast: asked === 'close',
+      headers: [...headers, ...ofConnection, ...(asked.length === 0 ? KEPT_OPEN : [])],
+      isLast: asked.some(([, value]) => value.toLowerCase() === 'close'),
       body,
       bodyBytes,
       // With the tenant in it: what a destination remembers of a connection stays with the tenant that opened it.

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { createServer } from 'node:http';
+import { createServer as createTcpServer } from 'node:net';
 import { after, before, describe, it } from 'node:test';
 import { createDeferred } from '../kernel/deferred.js';
 import { eventually } from '../testing/eventually.js';
@@ -62,6 +63,37 @@ describe('what a destination gets', () => {
     await bodyText(await way.get(`${origin}/p?q=1#fragment`, more));
     return seen[0] ?? assert.fail('nothing arrived');
   }
+
+  it('a connection that the caller wants closed in any of its words is not used again, whatever the destination says', async () => {
+    let connections = 0;
+    const raw = await listening(
+      createTcpServer((socket) => {
+        connections += 1;
+        socket.on('data', () => socket.write('HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok')).on('error', () => {});
+      }),
+    );
+    const own = wayOut({ allow: [`http://127.0.0.1:${raw.port}`] });
+    try {
+      const call = async (...words: string[]) =>
+        bodyText(
+          await own.get(`http://127.0.0.1:${raw.port}/`, {
+            connectionHeaders: words.map((word) => ['Connection', word]),
+          }),
+        );
+      await call('keep-alive');
+      await call('keep-alive', 'keep-alive');
+      assert.equal(connections, 1);
+      await call('keep-alive', 'Close');
+      await call();
+      assert.equal(connections, 2);
+      await call('close', 'keep-alive');
+      await call();
+      assert.equal(connections, 3);
+    } finally {
+      await own.close();
+      await raw.close();
+    }
+  });
 
   it('method, path and query, headers as they were written and in order, and the host of the URL', async () => {
     const headers = [
