@@ -109,6 +109,58 @@ describe('the flow of a stream', () => {
     }
   });
 
+  it('200 whole for each of 195 clients that read late, while others ask for more', async () => {
+    const clients = 195;
+    const piece = Buffer.alloc(65_000, 'x');
+    let stalled = 0;
+    let isEnough = false;
+    let written = 0;
+    const flows = defineStream({
+      ...base,
+      methods: ['GET'],
+      path: '/flow',
+      handle: () => ({
+        status: 200,
+        headers: [],
+        body: async (sink) => {
+          while (!isEnough) {
+            written += piece.length;
+            if (sink.write(piece)) continue;
+            stalled += 1;
+            await new Promise<void>((resolve) => sink.onRoom(resolve));
+            stalled -= 1;
+          }
+        },
+      }),
+    });
+    const own = await startRouteServer([flows, ...streamRoutes(seen)], { inFlightMax: 1_024 });
+    try {
+      const answers = await Promise.all(
+        Array.from({ length: clients }, () => answerOf(send({ port: own.port, path: '/flow', agent: false }).end())),
+      );
+      for (const answer of answers) answer.pause();
+      let before = -1;
+      // Until what the systems keep for them is full, and then what the process does.
+      await eventually('nobody takes anything any more', () => {
+        const isFull = stalled === clients && before === written;
+        before = written;
+        return isFull;
+      });
+      const asked = await own.call('GET', '/any/x');
+      assert.deepEqual([asked.status, asked.text.length], [207, PIECE.length]);
+      isEnough = true;
+      let read = 0;
+      await Promise.all(
+        answers.map(async (answer) => {
+          for await (const part of answer) read += part.length;
+        }),
+      );
+      assert.equal(read, written);
+    } finally {
+      await own.close();
+    }
+  });
+
   it('a handler that does not read stops the client', async () => {
     let resume = (): void => {};
     const waiting = new Promise<void>((resolve) => {

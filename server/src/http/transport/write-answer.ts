@@ -1,5 +1,7 @@
 import type { EndSignal } from '../../kernel/end-signal.js';
 import type { Flow } from '../../kernel/flow.js';
+import type { Ahead } from './ahead.js';
+import { createAhead } from './ahead.js';
 import { breakOff } from './break-off.js';
 import { hasName } from './common-headers.js';
 import type { Exchange } from './respond.js';
@@ -28,6 +30,8 @@ type Body = AsyncIterable<Buffer> | Flow | undefined;
 const NO_PIECE: IteratorResult<Buffer, void> = { done: true, value: undefined };
 
 export function createAnswerWriter({ onAnswered, onWritten, isClosing }: AnswerWriterOptions): AnswerWriter {
+  const ahead = createAhead();
+
   /**
    * A client that keeps its connection busy would otherwise keep a stopping server alive; and behind an answer that did
    * not wait for its request's body, nobody could tell where the next request begins.
@@ -59,6 +63,7 @@ export function createAnswerWriter({ onAnswered, onWritten, isClosing }: AnswerW
     send,
     stream: (exchange, status, headers, body, bounds) =>
       writeStream(exchange, body, bounds, {
+        ahead,
         isHeadAlone: exchange.request.method === 'HEAD' || status === 204 || status === 304,
         begin() {
           writeHead(exchange, status, headers);
@@ -79,6 +84,7 @@ function joinable(body: Buffer): string | Buffer {
 
 interface AnswerEnds {
   readonly isHeadAlone: boolean;
+  readonly ahead: Ahead;
   /** Writes the head. */
   readonly begin: () => void;
   /** Tells of the answer, however much of it was written. */
@@ -88,7 +94,7 @@ interface AnswerEnds {
 async function writeStream(exchange: Exchange, body: Body, bounds: Bounds, ends: AnswerEnds): Promise<void> {
   const { response } = exchange;
   if (typeof body === 'function' && !ends.isHeadAlone) {
-    if ((await writeFlow(exchange, body, ends.begin, bounds)) === 'given up') breakOff(response);
+    if ((await writeFlow(exchange, body, ends.begin, bounds, ends.ahead())) === 'given up') breakOff(response);
     ends.end();
     return;
   }

@@ -1,6 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import type { EndSignal } from '../../kernel/end-signal.js';
 import type { Flow, PieceSink } from '../../kernel/flow.js';
+import type { AheadShare } from './ahead.js';
 import type { Exchange } from './respond.js';
 
 /** How the writing of an answer ended. */
@@ -38,15 +39,13 @@ export async function writePieces(
   }
 }
 
-/** What comes in one turn leaves in one write, up to so many bytes. */
-const AHEAD_BYTES = 131_072;
-
 /** The same for pieces that flow. `begin` writes the head, before the first of them; what fails before is thrown before it. */
 export async function writeFlow(
   { request, response }: Exchange,
   flow: Flow,
   begin: () => void,
   { isOver, signal }: Bounds,
+  ahead: AheadShare,
 ): Promise<Written> {
   let hasBegun = false;
   const sink: PieceSink = {
@@ -54,9 +53,14 @@ export async function writeFlow(
       if (request.socket.destroyed || isOver()) return false;
       if (!hasBegun) begin();
       hasBegun = true;
-      return response.write(piece) || response.writableLength < AHEAD_BYTES;
+      return response.write(piece) || ahead.mayWriteOn(response.writableLength);
     },
-    onRoom: (goOn) => void response.once('drain', goOn),
+    onRoom(goOn) {
+      response.once('drain', () => {
+        ahead.release();
+        goOn();
+      });
+    },
   };
   const given = signal && whenAborted(signal);
   try {
@@ -71,6 +75,9 @@ export async function writeFlow(
     return written;
   } finally {
     given?.forget();
+    if (response.writableLength === 0) ahead.release();
+    // One that waits behind another answer hears nothing of its end but that of the connection.
+    else (response.socket === null ? request.socket : response).once('close', ahead.release);
   }
 }
 
