@@ -18,6 +18,7 @@ import { breakOff } from './transport/break-off.js';
 import type { RequestContext } from './transport/context.js';
 import type { GateOptions } from './transport/gate.js';
 import { createGate } from './transport/gate.js';
+import { noteContext } from './transport/last-exchange.js';
 import type { HttpListener } from './transport/listener.js';
 import { createListener } from './transport/listener.js';
 import type { Load } from './transport/load.js';
@@ -91,6 +92,7 @@ function createReceive(options: HttpServerOptions, routing: Routing, load: Load)
 
   function open(request: IncomingMessage, response: ServerResponse): Exchange {
     const exchange: Exchange = { request, response, context: gate.contextOf(request) };
+    noteContext(response, exchange.context);
     places.take(exchange.context);
     return exchange;
   }
@@ -148,10 +150,10 @@ function createReceive(options: HttpServerOptions, routing: Routing, load: Load)
 /** Answers a request that went wrong. */
 function createFail({ onFault, onAnswered }: HttpServerOptions, respond: Responder) {
   return (exchange: Exchange, error: unknown): void => {
-    if (isOurFault(error, exchange.context.route)) onFault(error, exchange.context.traceId);
-    const { response } = exchange;
+    const { response, context } = exchange;
+    if (isOurFault(error, context.route)) onFault(error, context.traceId);
     // An answer that is out cannot be taken back; of one that is half out the client must see that it broke off.
-    if (!response.headersSent) respond.problem(exchange, error);
+    if (!response.headersSent) respond.problem(exchange, context.refusal ?? error);
     else if (!response.writableEnded) {
       onAnswered(exchange, response.statusCode);
       breakOff(response);

@@ -218,21 +218,33 @@ class Exchange implements ConnectionUser, AnswerTarget, IncomingAnswer {
   }
 
   async #sendPieces(body: AsyncIterable<Buffer>): Promise<void> {
-    const { end, headersMs } = this.#options;
     const { bodyBytes } = this.#wire;
     let sent = 0;
+    this.#awaitCaller();
     for await (const piece of body) {
       if (this.#isOver) return;
+      // From here on the destination is waited for: to take the piece, and behind the last one for its answer.
+      this.#awaitDestination();
       sent += piece.length;
       if (bodyBytes !== undefined && sent > bodyBytes) throw new OutboundError('body_failed');
       if (!this.#connection.write(bodyBytes === undefined ? chunkOf(piece) : piece)) await this.#room();
       if (this.#isOver) return;
-      // A destination that takes the body is not silent.
-      if (this.#head === undefined) end.await(headersMs);
+      this.#awaitCaller();
     }
+    this.#awaitDestination();
     if (bodyBytes !== undefined && sent < bodyBytes) throw new OutboundError('body_failed');
     if (bodyBytes === undefined) this.#connection.write(LAST_CHUNK);
     this.#isSent = true;
+  }
+
+  #awaitDestination(): void {
+    const { end, headersMs } = this.#options;
+    if (this.#head === undefined && !this.#isOver) end.await(headersMs);
+  }
+
+  /** Who sends the body has bounds elsewhere: a destination that waits for the rest of it is not too slow. */
+  #awaitCaller(): void {
+    if (this.#head === undefined && !this.#isOver) this.#options.end.rest();
   }
 
   /** Until more can be written, or never will be. */

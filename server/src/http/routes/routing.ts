@@ -73,6 +73,15 @@ export function createRouting(routes: readonly { readonly route: AnyRoute; reado
     }
   }
 
+  const framed = routes.flatMap(({ route: { path }, prepared: { problemsIn } }) =>
+    problemsIn === undefined ? [] : [{ start: path.replace(/\/\*$/, ''), problemsIn }],
+  );
+
+  /** Also where no route takes the request: a client would take our refusal for somebody else's answer. */
+  function problemsBelow(pathname: string): string | undefined {
+    return framed.find(({ start }) => pathname === start || pathname.startsWith(`${start}/`))?.problemsIn;
+  }
+
   return {
     find,
     limitsOf(request, context, pathname, found) {
@@ -92,7 +101,7 @@ export function createRouting(routes: readonly { readonly route: AnyRoute; reado
         ? target.isCrossOrigin && !isByCookie(target, request, context)
         : isCrossOriginRefusal(pathname, found);
       context.isOfPortal = target ? target.isOfPortal : !areaOf(pathname).isForKeys;
-      context.problemsIn = target?.problemsIn;
+      context.problemsIn = target ? target.problemsIn : problemsBelow(pathname);
     },
   };
 }

@@ -33,7 +33,7 @@ export interface StreamRequest<Caller = Principal | undefined> {
   readonly signal: EndSignal;
   /**
    * Where nobody is known by a key: to be called as soon as it is known which tenant the request is for. Throws 503 when that one has
-   * too many of them.
+   * too many of them, and 413 for a body that is announced as too long: who is not admitted is not told what would be.
    */
   readonly assignTo: ((tenantId: string) => void) | undefined;
   /** Aborted when the server begins to stop: an answer without an end has to end itself. What goes on has a few seconds. */

@@ -3,6 +3,7 @@ import { assert } from '../../kernel/assert.js';
 import type { EndSignal } from '../../kernel/end-signal.js';
 import { EndSource } from '../../kernel/end-signal.js';
 import { AppError } from '../../kernel/errors.js';
+import { refuseTooLong } from '../transport/body.js';
 import type { PassedBytes } from '../transport/passed-bytes.js';
 import type { Exchange, Responder } from '../transport/respond.js';
 import { bodyPieces, shortBody } from '../transport/stream-body.js';
@@ -35,11 +36,13 @@ export function streamRunner(route: StreamRoute, options: RunnerOptions, respond
 
   async function serve(exchange: Exchange, rawQuery: string, params: Params): Promise<void> {
     const { request, response, context } = exchange;
+    // Without a key it is not known yet whether the request is admitted at all.
+    if (context.principal || !route.isKeyOptional) refuseTooLong(context, route.bodyBytesMax);
     const body = bodyPieces(exchange, route.bodyBytesMax, options.passed);
     options.streams.take(context);
     const life = createLife(exchange, route.durationMsMax);
     try {
-      const asked = askedOf(exchange, options, { params, rawQuery, body, life });
+      const asked = askedOf(exchange, options, { params, rawQuery, body, bodyBytesMax: route.bodyBytesMax, life });
       const answer = await life.orOver(route.handle(asked));
       if (answer === undefined) throw life.reason();
       const headers = checkedHeaders(answer);
@@ -86,6 +89,7 @@ export function streamRunner(route: StreamRoute, options: RunnerOptions, respond
 
 /** What a request brings besides its head. */
 interface Brought {
+  readonly bodyBytesMax: number;
   readonly params: Params;
   readonly rawQuery: string;
   readonly body: AsyncIterable<Buffer>;
@@ -96,7 +100,7 @@ interface Brought {
 function askedOf(
   exchange: Exchange,
   { clock, streams, stopping }: RunnerOptions,
-  { params, rawQuery, body, life }: Brought,
+  { params, rawQuery, body, bodyBytesMax, life }: Brought,
 ): StreamRequest {
   const { request, context } = exchange;
   return {
@@ -110,7 +114,12 @@ function askedOf(
     prefix: context.headers.prefix,
     rawHeaders: request.rawHeaders,
     readShort: shortBody(exchange),
-    assignTo: context.principal ? undefined : (tenantId: string) => streams.assign(context, tenantId),
+    assignTo: context.principal
+      ? undefined
+      : (tenantId: string) => {
+          refuseTooLong(context, bodyBytesMax);
+          streams.assign(context, tenantId);
+        },
     stopping,
     visit: context.visit,
   };

@@ -1,3 +1,4 @@
+import type { ServerResponse } from 'node:http';
 import { STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import { AppError } from '../../kernel/errors.js';
@@ -5,7 +6,8 @@ import { newId } from '../../kernel/ids.js';
 import { readsPlainJsonAlone } from './accept.js';
 import { breakOff } from './break-off.js';
 import { HEADER_BYTES_MAX } from './hostile.js';
-import { lastResponse } from './last-exchange.js';
+import { contextOf, lastResponse } from './last-exchange.js';
+import type { Caller } from './problem.js';
 import { problemOf } from './problem.js';
 
 /** What the HTTP parser itself refuses, and requests that took too long to arrive, get a problem body too. */
@@ -39,11 +41,21 @@ export function refuseConnect(socket: Socket): void {
 /** One answer for each request: what is under way goes out first, what has been answered is not answered again. */
 function refuseInTurn(socket: Socket, error: AppError, isPlainJson: boolean): void {
   const last = lastResponse(socket);
-  if (last === undefined) refuse(socket, error, isPlainJson);
-  else if (last.req.complete && last.writableFinished) refuse(socket, error, isPlainJson);
-  else if (last.req.complete) last.once('close', () => refuse(socket, error, isPlainJson));
+  const stranger = { traceId: newId(), prefix: 'SVC', isPlainJson };
+  if (last === undefined) refuse(socket, error, stranger);
+  else if (last.req.complete && last.writableFinished) refuse(socket, error, stranger);
+  else if (last.req.complete) last.once('close', () => refuse(socket, error, stranger));
   else if (last.headersSent) breakOff(last);
-  else refuse(socket, error, isPlainJson);
+  else refuse(socket, error, callerOf(last, error) ?? stranger);
+}
+
+/** Of a request that is still arriving. It is answered here: what it then fails with is told to nobody. */
+function callerOf(response: ServerResponse, error: AppError): Caller | undefined {
+  const context = contextOf(response);
+  if (context === undefined) return undefined;
+  context.refusal ??= error;
+  const { traceId, headers, problemsIn } = context;
+  return { traceId, prefix: headers.prefix, isPlainJson: readsPlainJsonAlone(response.req.rawHeaders), problemsIn };
 }
 
 function translate(error: NodeJS.ErrnoException): AppError {
@@ -60,13 +72,12 @@ function translate(error: NodeJS.ErrnoException): AppError {
 const LINGER_MS = 1_000;
 
 /** Written by hand: where the parser gave up there is no response object to write with. */
-function refuse(socket: Socket, error: AppError, isPlainJson: boolean): void {
+function refuse(socket: Socket, error: AppError, caller: Caller): void {
   if (!socket.writable) return;
-  const traceId = newId();
-  const { status, headers, body } = problemOf(error, { traceId, prefix: 'SVC', isPlainJson });
+  const { status, headers, body } = problemOf(error, caller);
   const all = {
     ...headers,
-    'SVC-TRACE-ID': traceId,
+    [`${caller.prefix}-TRACE-ID`]: caller.traceId,
     'Cache-Control': 'no-store',
     'X-Content-Type-Options': 'nosniff',
     'Access-Control-Allow-Origin': '*',

@@ -1,5 +1,6 @@
 import type { Principal } from '../../access/principal.js';
 import type { AnswerHolder } from '../../audit/entry.js';
+import type { AppError } from '../../kernel/errors.js';
 import type { OwnHeaders } from './own-headers.js';
 import type { PlaceHolder } from './places.js';
 import type { PortalVisit } from './portal-visit.js';
@@ -21,6 +22,8 @@ export interface RequestContext extends AnswerHolder, PlaceHolder {
   /** The member of the body that a problem stands in, so that nobody takes ours for somebody else's. */
   problemsIn: string | undefined;
   principal: Principal | undefined;
+  /** What its connection was told while the request was still arriving: its answer, whatever else becomes of it. */
+  refusal?: AppError;
   /** On calls of the Portal. */
   visit?: PortalVisit;
   /** What of a long answer is still to be written. */

@@ -18,7 +18,7 @@ export class CustomResponse extends AppError {
   }
 }
 
-const DOCUMENTS = new Set(['document', 'iframe', 'frame', 'embed', 'object', 'script', 'style']);
+const DOCUMENTS = new Set(['document', 'iframe', 'frame', 'embed', 'object', 'fencedframe', 'script', 'style', 'xslt']);
 const WORKERS = new Set(['worker', 'sharedworker', 'serviceworker', 'audioworklet', 'paintworklet']);
 
 /** A browser that would show or run the answer, and not hand it to the script that asked. */

@@ -10,6 +10,13 @@ const LEFT_OUT = new Set([
   ...['set-cookie', 'set-cookie2', 'clear-site-data', 'service-worker-allowed', 'strict-transport-security', 'alt-svc'],
   ...['content-security-policy', 'content-security-policy-report-only', 'x-content-type-options', 'www-authenticate'],
   ...['nel', 'report-to', 'reporting-endpoints', 'origin-agent-cluster', 'public-key-pins', 'refresh', 'link'],
+  ...[
+    'public-key-pins-report-only',
+    'expect-ct',
+    'authentication-info',
+    'shared-storage-write',
+    'observe-browsing-topics',
+  ],
   ...['location', 'cache-control', 'expires', 'age', 'pragma', 'cdn-cache-control', 'x-sendfile', 'x-reproxy-url'],
   ...['timing-allow-origin', 'sourcemap', 'x-sourcemap', 'x-dns-prefetch-control', 'speculation-rules'],
   ...['set-login', 'secure-session-registration', 'use-as-dictionary', 'accept-ch', 'critical-ch', 'edge-control'],
@@ -18,7 +25,7 @@ const LEFT_OUT = new Set([
 /** Those of the last two lines are orders to a proxy in front of us. */
 const LEFT_OUT_STARTS = [
   ...['access-control-', 'proxy-', 'cross-origin-', 'ratelimit'],
-  ...['sec-session-'],
+  ...['sec-session-', 'attribution-reporting-', 'ad-auction-'],
   ...['x-accel-', 'x-lighttpd-', 'x-litespeed-', 'surrogate-', 'cloudflare-', 'netlify-'],
   ...['x-forwarded-', 'x-original-', 'x-rewrite-'],
 ];

@@ -1,11 +1,10 @@
 import type { IncomingMessage } from 'node:http';
-import { brokenOff, readBody, refuseTooLong, tooLarge } from './body.js';
+import { brokenOff, readBody, tooLarge } from './body.js';
 import type { PassedBytes } from './passed-bytes.js';
 import type { Exchange } from './respond.js';
 
-/** The body of a request in pieces, read no faster than they are taken. A length that is told and too large is refused at once. */
+/** The body of a request in pieces, read no faster than they are taken. */
 export function bodyPieces(exchange: Exchange, bytesMax: number, passed: PassedBytes): AsyncIterable<Buffer> {
-  refuseTooLong(exchange.context, bytesMax);
   return new BodyPieces(exchange, bytesMax, passed);
 }
 

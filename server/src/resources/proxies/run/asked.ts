@@ -44,6 +44,9 @@ const CONNECTION_NAMES: ReadonlyMap<string, string> = new Map([
   ['proxy-keep-alive', 'Keep-Alive'],
 ]);
 
+/** Say where a request goes: of two, nobody could tell which one was meant. */
+const SAID_ONCE = new Set(['proxy-key', 'proxy-url']);
+
 /** Reads the headers under every accepted prefix, the first of which wins. */
 export function readAskedProxy(sent: SentRequest, prefixes: readonly string[]): AskedProxy {
   const own = new OwnNames(prefixes);
@@ -63,6 +66,7 @@ export function readAskedProxy(sent: SentRequest, prefixes: readonly string[]): 
     const forwarded = lower === 'cookie' ? withoutPortalCookie(value) : value;
     if (forwarded !== '') headers.push([name, forwarded]);
   }
+  if (sent.path.includes('#') || sent.rawQuery.includes('#')) throw fragment();
   const { query, key } = splitQuery(sent.rawQuery, prefixes);
   return {
     method: sent.method,
@@ -91,6 +95,7 @@ class OwnNames {
     if (rank === this.#prefixes.length) return undefined;
     const suffix = lower.slice(this.#prefixes[rank]?.length);
     const before = this.#found.get(suffix);
+    if (before?.rank === rank && SAID_ONCE.has(suffix)) throw saidTwice(`the header ${suffix.toUpperCase()}`);
     if (!before || rank < before.rank) this.#found.set(suffix, { rank, value });
     return suffix;
   }
@@ -127,14 +132,16 @@ function withoutPortalCookie(value: string): string {
 function splitQuery(rawQuery: string, prefixes: readonly string[]): { query: string; key: string | undefined } {
   if (rawQuery === '') return { query: '', key: undefined };
   const names = prefixes.map((prefix) => `${prefix.toLowerCase()}-proxy-key`);
-  let key: string | undefined;
+  const keys: (string | undefined)[] = names.map(() => undefined);
   const kept = rawQuery.split('&').filter((pair) => {
     const [name = '', value = ''] = pair.split('=', 2);
-    if (!names.includes(decoded(name).toLowerCase())) return true;
-    key ??= decoded(value) || undefined;
+    const rank = names.indexOf(decoded(name).toLowerCase());
+    if (rank === -1) return true;
+    if (keys[rank] !== undefined) throw saidTwice(`the parameter ${names[rank]}`);
+    keys[rank] = decoded(value) || undefined;
     return false;
   });
-  return { query: kept.join('&'), key };
+  return { query: kept.join('&'), key: keys.find((key) => key !== undefined) };
 }
 
 function decoded(text: string): string {
@@ -143,6 +150,14 @@ function decoded(text: string): string {
   } catch {
     return text;
   }
+}
+
+function fragment(): AppError {
+  return new AppError('malformed_request', 'Path and query must not hold a #. Send it as %23.');
+}
+
+function saidTwice(what: string): AppError {
+  return new AppError('malformed_request', `The request has ${what} twice. Send it once.`);
 }
 
 function invalidName(): AppError {

@@ -63,7 +63,8 @@ function faultOfBase(text: string): string | undefined {
 export function destinationUrl(baseUrl: string, path: string, query: string): string {
   const base = baseAddressOf(baseUrl);
   const text = `${base.start}${path}${query === '' ? '' : `?${query}`}`;
-  if (LEADS_AWAY.test(path) || text.length > PROXY_URL_LENGTH_MAX || !isBelow(base, text)) {
+  // A fragment stays here, and with it all that was written behind it.
+  if (LEADS_AWAY.test(path) || query.includes('#') || text.length > PROXY_URL_LENGTH_MAX || !isBelow(base, text)) {
     throw new AppError(
       'malformed_request',
       'The path behind /proxy must lead to something below the destination: without dot segments, backslashes and fragments.',

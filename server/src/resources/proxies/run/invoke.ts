@@ -22,6 +22,8 @@ import type { BodyKind } from './body-kind.js';
 import { bodyKindOf } from './body-kind.js';
 import type { CalledProxy, CalledProxyOptions, ProxyCaller } from './called-proxy.js';
 import { calledProxy } from './called-proxy.js';
+import type { Counted, ProxyCalled } from './counted.js';
+import { countOnce } from './counted.js';
 import { destinationUrl } from './destination.js';
 import { destinationFailure } from './failure.js';
 import { fetchHeaders, hasBody, isText } from './message.js';
@@ -39,14 +41,6 @@ export interface ProxyInvokeOptions extends CalledProxyOptions, TransformOptions
   readonly onCalled: (called: ProxyCalled) => void;
 }
 
-/** A call as figures count it. */
-export interface ProxyCalled {
-  readonly tenantId: string;
-  readonly proxyId: string | undefined;
-  readonly durationMs: number;
-  readonly failure: AppError | undefined;
-}
-
 export type ProxyRequest = StreamRequest<ProxyCaller | undefined>;
 
 const EPHEMERAL = 'ephemeral';
@@ -61,6 +55,7 @@ interface Underway {
   readonly called: CalledProxy;
   readonly auditContext: AuditContext;
   readonly share: GrowingShare;
+  readonly counted: Counted;
 }
 
 /**
@@ -84,16 +79,18 @@ export function createProxyInvoke(options: ProxyInvokeOptions): (request: ProxyR
     const startedMs = clock.monotonicMs();
     const share = bytes.open(called.tenantId);
     const auditContext = actingIn(request.auditContext, called);
-    let failure: AppError | undefined;
+    const counted = countOnce(options, called, startedMs);
     try {
-      return await forward({ options, request, asked, called, auditContext, share });
+      const answer = await forward({ options, request, asked, called, auditContext, share, counted });
+      counted.answered();
+      // A client that leaves in the middle was not failed by anybody.
+      if (typeof answer.body === 'function') request.signal.addEventListener('abort', counted.well);
+      else counted.well();
+      return answer;
     } catch (error) {
-      failure = error instanceof AppError ? error : new AppError('internal_error', 'The call failed on our side.');
+      counted.failed(error);
       throw error;
     } finally {
-      const { tenantId, proxy } = called;
-      const durationMs = clock.monotonicMs() - startedMs;
-      options.onCalled({ tenantId, proxyId: proxy?.proxyId, durationMs, failure });
       share.release();
     }
   };
@@ -247,7 +244,7 @@ async function transformedAnswer(
   };
 }
 
-/** What fails before its first piece is still answered, so the log has it first. */
+/** What fails before its first piece is still answered, so the log has it first; and so it has what breaks off later. */
 function watched(underway: Underway, flow: Flow): Flow {
   return async (sink) => {
     let hasBegun = false;
@@ -257,9 +254,13 @@ function watched(underway: Underway, flow: Flow): Flow {
     };
     try {
       await flow({ write, onRoom: sink.onRoom });
+      underway.counted.well();
     } catch (error) {
-      if (!hasBegun) await logFailure(underway);
-      throw destinationFailure(error);
+      const failure = destinationFailure(error);
+      if (hasBegun && underway.request.signal.aborted) throw failure;
+      underway.counted.failed(failure);
+      await logFailure(underway);
+      throw failure;
     }
   };
 }
