@@ -8,7 +8,7 @@ import { readWhole } from '../../../kernel/read-whole.js';
 export const WHOLE_BYTES_MAX = 5_242_880;
 /** As it came, as text or JSON, and as it goes on. An answer takes less, when most of the request is gone. */
 const HELD_TIMES = 3;
-/** Shorter than the listener's 30 s for a whole request: past that a client would be told without `proxy_error`. */
+/** Shorter than the listener's 30 s for a whole request, which end its connection. */
 const WHOLE_BODY_MS_MAX = 28_000;
 
 /** 120 MiB, half of them for one tenant. */
