@@ -9,7 +9,7 @@ import { makeServerIdentity } from '@strongroom/test-servers/server-identity.js'
 import type { Settings } from './product.js';
 
 /** What somebody outside does with a request. */
-export type Manner = 'well' | 'hangs' | 'resets' | 'garbage' | 'endless';
+export type Manner = 'well' | 'slowly' | 'hangs' | 'resets' | 'cuts' | 'garbage' | 'endless';
 
 export interface Received {
   readonly manner: Manner;
@@ -28,6 +28,8 @@ export interface Outside {
   addresses: NameAnswer;
   /** Answers without an end that are being sent. */
   endless: number;
+  /** From now on it shows a certificate of an authority that nobody trusts, or its own again. */
+  pretend(isPretending: boolean): void;
   /** How many connections came to an address that nobody is allowed to reach. */
   trespasses: number;
   /** Goes there itself once, and tells whether that was counted. */
@@ -45,6 +47,7 @@ const PIECE = 'x'.repeat(65_536);
 
 export async function startOutside(): Promise<Outside> {
   const identity = await makeServerIdentity(`DNS:${NAME},IP:${ALLOWED},IP:${INSIDE}`);
+  const stranger = await makeServerIdentity(`DNS:${NAME},IP:${ALLOWED}`);
   const { key, cert } = identity;
   const server = createServer({ key, cert }, (request, response) => void take(outside, request, response));
   const inside = createServer({ key, cert }, (_request, response) => response.end('inside'));
@@ -68,6 +71,8 @@ export async function startOutside(): Promise<Outside> {
     addresses: [ALLOWED],
     trespasses: 0,
     endless: 0,
+    pretend: (isPretending) =>
+      server.setSecureContext(isPretending ? { key: stranger.key, cert: stranger.cert } : { key, cert }),
     async isCounting() {
       await reach(port);
       const isCounted = outside.trespasses === 1;
@@ -78,7 +83,7 @@ export async function startOutside(): Promise<Outside> {
     urlByName: (path) => `https://${NAME}:${port}${path}`,
     async close() {
       await Promise.all([closeServer(server), closeServer(inside), names.close()]);
-      await identity.remove();
+      await Promise.all([identity.remove(), stranger.remove()]);
     },
   };
   return outside;
@@ -100,7 +105,9 @@ async function take(outside: Outside, request: IncomingMessage, response: Server
 function answer(outside: Outside, response: ServerResponse, manner: Manner): void {
   // One request a connection, so that each is judged anew.
   if (manner === 'well') response.writeHead(200, { Connection: 'close' }).end('outside');
+  if (manner === 'slowly') trickle(response.writeHead(200, { Connection: 'close' }), 'outside');
   if (manner === 'resets') response.socket?.destroy();
+  if (manner === 'cuts') response.writeHead(200).write(PIECE, () => response.socket?.destroy());
   if (manner === 'garbage') response.socket?.end('not HTTP at all\r\n\r\n');
   if (manner !== 'endless') return;
   outside.endless += 1;
@@ -108,6 +115,18 @@ function answer(outside: Outside, response: ServerResponse, manner: Manner): voi
     outside.endless -= 1;
   });
   writeOn(response.writeHead(200));
+}
+
+const TRICKLE_MS = 200;
+
+/** A character now and then. */
+function trickle(response: ServerResponse, text: string): void {
+  if (text === '') {
+    response.end();
+    return;
+  }
+  response.write(text.charAt(0));
+  setTimeout(() => trickle(response, text.slice(1)), TRICKLE_MS);
 }
 
 function writeOn(response: ServerResponse): void {

@@ -10,11 +10,13 @@ import { startOutside } from '../outside.js';
 import { killTree } from '../processes.js';
 import type { Round, Scenario, Undo } from '../scenario.js';
 
-const MANNERS: readonly Manner[] = ['hangs', 'resets', 'garbage', 'well'];
+const MANNERS: readonly Manner[] = ['hangs', 'resets', 'cuts', 'garbage', 'slowly', 'well'];
 const EXPECTED: Readonly<Record<string, string>> = {
   hangs: '408 destination_timeout',
   resets: '502 destination_unreachable',
+  cuts: 'lost',
   garbage: '502 destination_unreachable',
+  slowly: '200',
   well: '200',
 };
 /** Half a minute for a destination that says nothing, and room for a busy machine. */
@@ -88,18 +90,31 @@ function readSome(response: IncomingMessage): Promise<void> {
   });
 }
 
+/** Somebody else sits where the destination was: it is sent nothing. */
+async function changeCertificate(round: Round): Promise<void> {
+  outside.pretend(true);
+  const pretended = toldOf(await sendThrough(round, `/${round.id}/pretended`));
+  outside.pretend(false);
+  if (pretended !== EXPECTED.resets) round.violate(`a certificate that nobody trusts: ${pretended}`);
+  if (outside.received.some(({ path }) => path.includes(`${round.id}/pretended`)))
+    round.violate('a stranger was sent it');
+  const again = toldOf(await sendThrough(round, `/${round.id}/again`));
+  if (again !== '200') round.violate(`its own certificate again: ${again}`);
+}
+
 /** Destinations that do everything wrong: each call is told what became of it, in time, and nothing stays behind. */
 export const destinationFaults: Scenario = {
   ...common,
   name: 'destination-faults',
-  about: 'destinations of Proxies that hang, reset, answer garbage or without end',
+  about: 'destinations of Proxies that hang, reset, cut, answer garbage, slowly or without end, or change certificates',
   async inject(round): Promise<Undo> {
     const node = nodeOf(round);
     const beforeMb = await residentMb(node);
     const startedMs = performance.now();
     const wrong = MANNERS.flatMap((manner) =>
       Array.from({ length: 5 }, async (_, n) => {
-        const told = toldOf(await sendThrough(round, `/${round.id}/${manner}/${n}`));
+        const ending = await sendThrough(round, `/${round.id}/${manner}/${n}`);
+        const told = ending.kind === 'lost' ? 'lost' : toldOf(ending);
         if (told !== EXPECTED[manner]) round.violate(`a destination that ${manner}: ${told}`);
       }),
     );
@@ -107,6 +122,7 @@ export const destinationFaults: Scenario = {
     await readSome(endless);
     endless.destroy();
     await Promise.all(wrong);
+    await changeCertificate(round);
     if (performance.now() - startedMs > TOLD_MAX_MS) round.violate('told too late');
     return async () => {
       if (!(await within(SOON_MS, async () => outside.endless === 0))) round.violate('a download nobody reads goes on');

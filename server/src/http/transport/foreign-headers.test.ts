@@ -25,6 +25,13 @@ describe('headers that somebody else chose', () => {
       ...['SVC-TRACE-ID', 'acme-trace-id', 'Proxy-Authenticate', 'WWW-Authenticate', 'RateLimit', 'RateLimit-Policy'],
       ...['X-Accel-Redirect', 'X-Sendfile', 'Surrogate-Control', 'Cache-Control', 'Expires', 'Location', 'Age'],
       ...['NEL', 'Report-To', 'Reporting-Endpoints', 'Refresh', 'Link', 'Server', 'Date'],
+      ...[
+        'Attribution-Reporting-Register-Source',
+        'Shared-Storage-Write',
+        'Observe-Browsing-Topics',
+        'Ad-Auction-Signals',
+      ],
+      ...['Public-Key-Pins-Report-Only', 'Expect-CT', 'Authentication-Info'],
     ];
     for (const name of names) {
       assert.deepEqual(passed([[name, 'x']]), ['Content-Security-Policy', 'sandbox'], name);
@@ -49,7 +56,7 @@ describe('a browser that would show or run an answer', () => {
   const wants = (headers: Record<string, string>) => isForDisplay({ headers });
   it('is told by what it says it wants', () => {
     assert.ok(wants({ 'sec-fetch-mode': 'navigate' }));
-    for (const destination of ['document', 'iframe', 'script', 'style', 'worker', 'serviceworker', 'object', 'embed']) {
+    for (const destination of ['document', 'iframe', 'script', 'style', 'worker', 'serviceworker', 'object', 'xslt']) {
       assert.ok(wants({ 'sec-fetch-dest': destination, 'sec-fetch-mode': 'no-cors' }), destination);
     }
     assert.ok(!wants({ 'sec-fetch-mode': 'cors', 'sec-fetch-dest': 'empty' }));
