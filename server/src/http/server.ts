@@ -18,7 +18,7 @@ import { breakOff } from './transport/break-off.js';
 import type { RequestContext } from './transport/context.js';
 import type { GateOptions } from './transport/gate.js';
 import { createGate } from './transport/gate.js';
-import { noteContext } from './transport/last-exchange.js';
+import { noted } from './transport/last-exchange.js';
 import type { HttpListener } from './transport/listener.js';
 import { createListener } from './transport/listener.js';
 import type { Load } from './transport/load.js';
@@ -91,8 +91,7 @@ function createReceive(options: HttpServerOptions, routing: Routing, load: Load)
   const fail = createFail(options, respond);
 
   function open(request: IncomingMessage, response: ServerResponse): Exchange {
-    const exchange: Exchange = { request, response, context: gate.contextOf(request) };
-    noteContext(response, exchange.context);
+    const exchange: Exchange = { request, response, context: noted(response, gate.contextOf(request)) };
     places.take(exchange.context);
     return exchange;
   }

@@ -4,6 +4,7 @@ import type { EndSignal } from '../../kernel/end-signal.js';
 import { EndSource } from '../../kernel/end-signal.js';
 import { AppError } from '../../kernel/errors.js';
 import { refuseTooLong } from '../transport/body.js';
+import type { RequestContext } from '../transport/context.js';
 import type { PassedBytes } from '../transport/passed-bytes.js';
 import type { Exchange, Responder } from '../transport/respond.js';
 import { bodyPieces, shortBody } from '../transport/stream-body.js';
@@ -48,7 +49,7 @@ export function streamRunner(route: StreamRoute, options: RunnerOptions, respond
       const headers = checkedHeaders(answer);
       const { status, body: answered } = answer;
       if (Buffer.isBuffer(answered)) respond.whole(exchange, status, headers, answered);
-      else await respond.stream(exchange, { status, headers, body: noted(answered, options.passed) }, life.signal);
+      else await respond.stream(exchange, { status, headers, body: counting(answered, options.passed) }, life.signal);
     } catch (error) {
       throw life.giveUp(error, response.headersSent);
     } finally {
@@ -96,6 +97,14 @@ interface Brought {
   readonly life: Life;
 }
 
+/** Who is not admitted is not told how long a body may be. */
+function assigning(context: RequestContext, streams: RunnerOptions['streams'], bodyBytesMax: number) {
+  return (tenantId: string): void => {
+    refuseTooLong(context, bodyBytesMax);
+    streams.assign(context, tenantId);
+  };
+}
+
 /** Written out, member by member: every call has the same shape then, which the engine is far faster with. */
 function askedOf(
   exchange: Exchange,
@@ -114,18 +123,13 @@ function askedOf(
     prefix: context.headers.prefix,
     rawHeaders: request.rawHeaders,
     readShort: shortBody(exchange),
-    assignTo: context.principal
-      ? undefined
-      : (tenantId: string) => {
-          refuseTooLong(context, bodyBytesMax);
-          streams.assign(context, tenantId);
-        },
+    assignTo: context.principal ? undefined : assigning(context, streams, bodyBytesMax),
     stopping,
     visit: context.visit,
   };
 }
 
-function noted(body: Exclude<StreamAnswer['body'], Buffer>, passed: PassedBytes): typeof body {
+function counting(body: Exclude<StreamAnswer['body'], Buffer>, passed: PassedBytes): typeof body {
   if (typeof body !== 'function') return body;
   return ({ write, onRoom }) => {
     const writeNoted = (piece: Buffer): boolean => {

@@ -6,7 +6,7 @@ import { newId } from '../../kernel/ids.js';
 import { readsPlainJsonAlone } from './accept.js';
 import { breakOff } from './break-off.js';
 import { HEADER_BYTES_MAX } from './hostile.js';
-import { contextOf, lastResponse } from './last-exchange.js';
+import { knownOf, lastResponse } from './last-exchange.js';
 import type { Caller } from './problem.js';
 import { problemOf } from './problem.js';
 
@@ -51,7 +51,7 @@ function refuseInTurn(socket: Socket, error: AppError, isPlainJson: boolean): vo
 
 /** Of a request that is still arriving. It is answered here: what it then fails with is told to nobody. */
 function callerOf(response: ServerResponse, error: AppError): Caller | undefined {
-  const context = contextOf(response);
+  const context = knownOf(response);
   if (context === undefined) return undefined;
   context.refusal ??= error;
   const { traceId, headers, problemsIn } = context;

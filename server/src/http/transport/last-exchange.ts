@@ -17,11 +17,12 @@ export function lastResponse(socket: Socket): ServerResponse | undefined {
   return (socket as Tracked)[LAST_RESPONSE]; // See trackExchange.
 }
 
-/** Notes what is known of the request that the answer is for. */
-export function noteContext(response: ServerResponse, context: RequestContext): void {
+/** Notes what is known of the request that the answer is for, and gives it back. */
+export function noted(response: ServerResponse, context: RequestContext): RequestContext {
   (response as Known)[CONTEXT] = context; // The symbol is private to this file.
+  return context;
 }
 
-export function contextOf(response: ServerResponse): RequestContext | undefined {
-  return (response as Known)[CONTEXT]; // See noteContext.
+export function knownOf(response: ServerResponse): RequestContext | undefined {
+  return (response as Known)[CONTEXT]; // See noted.
 }
