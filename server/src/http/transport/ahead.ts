@@ -2,7 +2,7 @@
  * What streams may write beyond the mark at which their connection has enough, all together. With it the pieces of one turn leave in one
  * write; without a bound over all, clients that do not read would each keep that much.
  */
-export const AHEAD_BYTES_MAX = 4_194_304;
+const AHEAD_BYTES_MAX = 4_194_304;
 /** The same for one of them. */
 const AHEAD_OF_ONE_BYTES_MAX = 131_072;
 
