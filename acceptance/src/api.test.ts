@@ -1,3 +1,5 @@
+// needs: processes
+
 import { after, before, describe } from 'node:test';
 import { conventions } from './conventions.js';
 import { RESOURCES } from './endpoints.js';

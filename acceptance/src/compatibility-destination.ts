@@ -1,7 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { createServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
-import { findProgram, unless } from '@strongroom/test-servers/find.js';
 import { makeServerIdentity } from '@strongroom/test-servers/server-identity.js';
 
 /** A request as it arrived. */
@@ -25,9 +24,6 @@ export interface Destination {
 
 /** Below this path everything is refused. */
 export const DECLINED = { path: '/declined', status: 402, body: { decline_code: 'no_funds' } };
-
-/** Why there is none here, as the `skip` of a test takes it. Its certificate is made by a program. */
-export const isWithoutDestination = unless(findProgram('openssl'), 'openssl');
 
 /** Each answer holds the number of its request, so that no answer can be taken for another. */
 export async function startDestination(): Promise<Destination> {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import type { Destination } from './compatibility-destination.js';
-import { isWithoutDestination, startDestination } from './compatibility-destination.js';
+import { startDestination } from './compatibility-destination.js';
 import type { StartedServer } from './started-server.js';
 import { startServer } from './started-server.js';
 
@@ -39,14 +39,14 @@ const MANAGEMENT = [
 ];
 
 export async function openReference(): Promise<Reference> {
-  const destination = isWithoutDestination ? undefined : await startDestination();
+  const destination = await startDestination();
   const server = await startServer({
-    ...destination?.settings,
+    ...destination.settings,
     STRONGROOM_HEADER_PREFIXES: 'SVC,BT',
     STRONGROOM_REACTOR_MODULES: '@basis-theory/basis-theory-reactor-errors=strongroom-errors',
   }).catch(async (error: unknown) => {
     // It would keep the process of the tests alive.
-    await destination?.close();
+    await destination.close();
     throw error;
   });
   const [nodeSdk, js] = await Promise.all(['One', 'Two'].map((name) => makeKey(server, name)));
@@ -57,7 +57,7 @@ export async function openReference(): Promise<Reference> {
     destination,
     async close() {
       await server.stop();
-      await destination?.close();
+      await destination.close();
     },
   };
 }

@@ -4,7 +4,7 @@ import type { LoadSize } from './load.js';
 import type { Random } from './random.js';
 
 /** What has to be installed. PostgreSQL is always there: the product brings it along. */
-export type Part = 'redis-server' | 'openssl' | 'postgresql' | 'citus' | 'a file system of its own';
+export type Part = 'redis-server' | 'postgresql' | 'citus' | 'a file system of its own';
 
 /** What a scenario has in its hands while the load runs. */
 export interface Round {

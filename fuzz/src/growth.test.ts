@@ -1,3 +1,5 @@
+// needs: processes
+
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { GROWTH_BYTES_MAX, growthFindings } from './run.js';

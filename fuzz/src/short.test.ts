@@ -1,3 +1,5 @@
+// needs: processes
+
 import assert from 'node:assert/strict';
 import { randomInt } from 'node:crypto';
 import { describe, it } from 'node:test';

@@ -1,6 +1,8 @@
+// needs: processes
+
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
-import { mkdir, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, it } from 'node:test';
@@ -48,6 +50,14 @@ describe('the build of the Portal', () => {
       assert.equal(await build(), 'unchanged', `change ${at}`);
     }
     assert.equal(made, 1 + changes.length);
+  });
+
+  it('is kept when the checkout is moved', async () => {
+    await build();
+    const moved = `${folder}-moved`;
+    await rename(folder, moved);
+    folder = moved;
+    assert.equal(await build(), 'unchanged');
   });
 
   it('is done anew after one that failed', async () => {

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { readdir, readFile, rm, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { join, relative } from 'node:path';
 
 export interface ChangedBuild {
   readonly folder: string;
@@ -27,7 +27,8 @@ async function fingerprint(folder: string, sources: readonly string[]): Promise<
   for (const source of sources) {
     for (const path of await filesIn(join(folder, source)))
       hash
-        .update(path)
+        // A checkout that is moved as a whole keeps what was built in it.
+        .update(relative(folder, path))
         .update('\0')
         .update(await readFile(path));
   }

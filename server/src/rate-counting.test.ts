@@ -1,6 +1,7 @@
+// needs: redis-server
+
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { findProgram, unless } from '@strongroom/test-servers/find.js';
 import { freePort } from '@strongroom/test-servers/programs.js';
 import type { RedisServer } from '@strongroom/test-servers/redis.js';
 import { startRedis } from '@strongroom/test-servers/redis.js';
@@ -13,7 +14,7 @@ import { rootKeyOf, startTestApp } from './testing/test-app.js';
 const MAX = LIMITS.tokensSearch.requests;
 const PASSWORD = 'sesame-word';
 
-describe('two nodes and a Redis', { skip: unless(findProgram('redis-server'), 'redis-server') }, () => {
+describe('two nodes and a Redis', () => {
   let redis: RedisServer;
   let nodes: readonly TestApp[] = [];
   before(async () => {

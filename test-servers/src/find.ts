@@ -24,12 +24,23 @@ export function findPostgres(): PostgresPrograms | undefined {
     .find(({ binDir }) => ['initdb', 'postgres', 'pg_basebackup'].every((name) => isProgram(join(binDir, name))));
 }
 
+/** `chromium-headless-shell` first: it is the same engine without windows, and takes half the processor time. */
+const BROWSERS = ['chromium-headless-shell', 'chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable'];
+
+/** Path of an installed browser, or undefined. */
+export function findBrowser(): string | undefined {
+  return BROWSERS.map(findProgram).find((path) => path !== undefined);
+}
+
+/** Ends the reason of a test that is skipped because a program is missing. */
+export const NOT_INSTALLED = ' not installed';
+
 /**
- * For the `skip` of a test: false where the program is there, else why the test did not run. Where every program is required,
- * as in CI, the test runs all the same and fails.
+ * For the `skip` of a test: false if the program is there, else why the test is skipped. Where every program is required, as
+ * in CI, the test runs and fails.
  */
 export function unless(program: unknown, title: string): string | false {
-  return program === undefined && process.env.TEST_PROGRAMS !== 'required' ? `no ${title} on this machine` : false;
+  return program === undefined && process.env.TEST_PROGRAMS !== 'required' ? `${title}${NOT_INSTALLED}` : false;
 }
 
 function versions(): number[] {

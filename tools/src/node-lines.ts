@@ -7,7 +7,7 @@ import { report } from './checks.js';
 /** The lines above the oldest, which the gate runs everything on. Their exact versions stand in tools/node-lines/package.json. */
 const LINES = ['22', '24', '26'] as const;
 /** What depends most on the platform: HTTP over real sockets, processes that are killed, and the API seen from outside. */
-const PATTERNS = ['dist/http/', 'dist/outbound/', 'dist/testing/crash/', 'acceptance/dist/'];
+const PATTERNS = ['server/src/http/', 'server/src/outbound/', 'server/src/testing/crash/', 'acceptance/src/'];
 const FOLDER = 'tools/node-lines';
 
 /** Runs a program to its end and hands its lines on as they come. */

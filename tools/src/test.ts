@@ -1,89 +1,181 @@
 import { spawn } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { constants, tmpdir } from 'node:os';
-import { join, relative } from 'node:path';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
 import { endDescendants } from '@strongroom/test-servers/descendants.js';
-import { writeBatches } from './batches.js';
-import type { Tally } from './checks.js';
-import { add, report, runProgram } from './checks.js';
-import { globFiles } from './files.js';
-import { runNodeTests } from './node-tests.js';
+import { endWith } from '@strongroom/test-servers/options.js';
+import { report, runProgram } from './checks.js';
 import { runAsOrdinaryUser } from './ordinary-user.js';
+import { missingPrograms } from './programs.js';
+import type { TestResult, TestRun } from './run-tests.js';
+import { runTests } from './run-tests.js';
+import { describeSkipped } from './skipped.js';
+import type { TestFile } from './test-files.js';
+import { findTestFiles, groupFiles } from './test-files.js';
 
-/** Two more than two cores, because tests also wait: for servers to start, for processes to end. */
+const HELP = `npm test [-- OPTIONS] [PART OF A PATH …]
+
+Without a path: formatting, types, and the test files that start no program but the database of the run.
+With paths: every test file whose path contains one of them.
+
+--rest         the test files that the command above leaves out
+--all          everything
+--needs NAME   only test files that need this program, such as chromium or engine
+--repeat N     run the chosen files N times
+`;
+const { values, positionals: patterns } = readArguments();
+const repeats = Number(values.repeat);
+/** More than two cores, because tests also wait: for the database, for processes to start and end. */
 const CONCURRENCY = 4;
+/** Loading the product costs as much as several files; with more, the last group runs long after the others. */
+const GROUP_FILES_MAX = { quick: 10, rest: 4 };
 const SLOWEST_SHOWN = 12;
 /** For the database of the run to stop and remove its folder. */
-const SHARED_STOP_MS = 5_000;
+const DATABASE_STOP_MS = 5_000;
 
-/** Minutes of attacks on a whole installation, for the gate and for `npm run test:attacks`. */
-const ATTACKS = /(faults|fuzz)\/dist\/short\.test\.js$/;
-
-/** Only test files whose path contains one of these; all without any. */
-const patterns = process.argv.slice(2);
-const isWhole = patterns.length === 0;
-const total: Tally = { passed: 0, failed: 0, notRun: [] };
 const startedMs = performance.now();
-
-if (isWhole) {
-  // The build that made this very program was the type check; had it failed, nothing would run.
-  report('ok  ', 'types');
-  total.passed += 1;
-  add(total, await runProgram('lint', 'node_modules/.bin/biome', ['check', '--error-on-warnings', '.']));
-}
-
-// The test files start servers of their own, which would outlive a runner that is told to stop. Ctrl-C at npm comes twice,
-// and the second must not cut off what the first began.
-const batchFolder = mkdtempSync(join(tmpdir(), 'strongroom-tests-'));
-const removeBatches = (): void => rmSync(batchFolder, { recursive: true, force: true });
+const folder = mkdtempSync(join(tmpdir(), 'strongroom-tests-'));
+process.once('exit', () => rmSync(folder, { recursive: true, force: true }));
+// Test files start servers, which would outlive a runner that is told to stop. Ctrl-C reaches npm and the runner, so the signal
+// comes twice, and the second must not cut off what the first began.
 for (const signal of ['SIGINT', 'SIGTERM'] as const) {
   process.on(signal, () => {
-    endDescendants(SHARED_STOP_MS);
-    removeBatches();
+    endDescendants(DATABASE_STOP_MS);
     process.exit(128 + constants.signals[signal]);
   });
 }
 
-const shared = spawn(process.execPath, ['server/dist/testing/serve-shared.js'], { stdio: ['pipe', 'pipe', 'inherit'] });
-process.env.TEST_POSTGRES = await new Promise<string>((resolve, reject) => {
-  shared.stdout.once('data', (line: Buffer) => resolve(line.toString().trim()));
-  shared.once('exit', (code) => reject(new Error(`the test database did not start (exit ${code})`)));
-});
+const isRequired = process.env.TEST_PROGRAMS === 'required';
+const isWhole = patterns.length === 0 && values.needs === undefined;
+let [passed, failed] = [0, 0];
+if (isWhole && !values.rest) {
+  // The build that made this program was the type check.
+  report('ok  ', 'types');
+  const isFormatted = await runProgram('formatting and lint', 'node_modules/.bin/biome', [
+    'check',
+    '--error-on-warnings',
+    '.',
+  ]);
+  [passed, failed] = isFormatted ? [2, 0] : [1, 1];
+}
+
+const chosen = (await findTestFiles()).filter(isChosen);
+const missing = new Map(chosen.map((file) => [file, missingPrograms(file.needs)]));
+const runnable = chosen.filter((file) => isRequired || missing.get(file)?.length === 0);
+const skippedFiles = chosen.filter((file) => !runnable.includes(file));
+const groups = [
+  ...groupFiles(runnable.filter(isRest), GROUP_FILES_MAX.rest),
+  ...groupFiles(
+    runnable.filter((file) => !isRest(file)),
+    GROUP_FILES_MAX.quick,
+  ),
+];
+
+const skipped: TestResult[] = [];
+const database = await startDatabase();
 try {
-  const files = await globFiles(
-    [
-      'server/dist',
-      'tools/dist',
-      'acceptance/dist',
-      'faults/dist',
-      'fuzz/dist',
-      'bench/dist',
-      'engine/dist',
-      'portal/dist',
-      'test-servers/dist',
-    ],
-    '.test.js',
-  );
-  const chosen = files.filter((file) =>
-    isWhole ? !ATTACKS.test(file) : patterns.some((pattern) => file.includes(pattern)),
-  );
-  const ran = await runNodeTests(await writeBatches(batchFolder, chosen), CONCURRENCY);
-  add(total, ran);
-  if (isWhole) reportSlowest(ran);
+  for (let round = 1; round <= repeats; round += 1) {
+    const run = await runTests(groups, { folder: join(folder, String(round)), concurrency: CONCURRENCY });
+    count([...(await withOrdinaryUser(run)).values()]);
+    if (isWhole && (values.all || values.rest)) reportSlowest(run);
+    if (repeats > 1) report('====', `run ${round} of ${repeats}: ${passed} passed, ${failed} failed`);
+  }
 } finally {
-  removeBatches();
-  shared.stdin.end();
-  await new Promise((resolve) => shared.once('exit', resolve));
+  await database.stop();
 }
 
-/** So that whoever makes the run longer sees it. */
-function reportSlowest({ secondsByFile = new Map() }: Tally): void {
-  const slowest = [...secondsByFile].sort(([, a], [, b]) => b - a).slice(0, SLOWEST_SHOWN);
-  for (const [file, seconds] of slowest) report('slow', `${seconds.toFixed(0)} s ${relative('.', file)}`);
-}
-
-await runAsOrdinaryUser(total);
-for (const { file, name, reason } of total.notRun) report('not run', `${relative('.', file)}: ${name} (${reason})`);
+const lists = values.all || values.rest;
+process.stdout.write(
+  describeSkipped({
+    tests: skipped,
+    files: skippedFiles.map((file) => ({ file, missing: missing.get(file) ?? [] })),
+    lists,
+  }),
+);
 process.stdout.write(`${Math.round((performance.now() - startedMs) / 1_000)} s\n`);
-process.stdout.write(`${total.passed} passed, ${total.failed} failed\n`);
-process.exitCode = total.failed === 0 && total.passed > 0 ? 0 : 1;
+process.stdout.write(`${passed} passed, ${failed} failed\n`);
+process.exitCode = failed === 0 && passed > 0 ? 0 : 1;
+
+function readArguments() {
+  const options = {
+    rest: { type: 'boolean', default: false },
+    all: { type: 'boolean', default: false },
+    needs: { type: 'string' },
+    repeat: { type: 'string', default: '1' },
+    help: { type: 'boolean', default: false },
+  } as const;
+  try {
+    const read = parseArgs({ options, allowPositionals: true });
+    if (read.values.help) {
+      process.stdout.write(HELP);
+      process.exit(0);
+    }
+    if (!/^[1-9]\d*$/.test(read.values.repeat)) endWith('--repeat takes a number', HELP);
+    return read;
+  } catch (error) {
+    endWith(error instanceof Error ? error.message : String(error), HELP);
+  }
+}
+
+function isRest({ needs }: TestFile): boolean {
+  return needs.length > 0;
+}
+
+function isChosen(file: TestFile): boolean {
+  if (values.needs !== undefined && !file.needs.includes(values.needs)) return false;
+  if (patterns.length > 0) return patterns.some((pattern) => file.source.includes(pattern));
+  return values.all || values.needs !== undefined || isRest(file) === values.rest;
+}
+
+/** Starts the PostgreSQL server that all test files share. */
+async function startDatabase(): Promise<{ stop(): Promise<void> }> {
+  const child = spawn(process.execPath, ['server/dist/testing/serve-shared.js'], {
+    stdio: ['pipe', 'pipe', 'inherit'],
+  });
+  process.env.TEST_POSTGRES = await new Promise<string>((resolve, reject) => {
+    child.stdout.once('data', (line: Buffer) => resolve(line.toString().trim()));
+    child.once('exit', (code) => reject(new Error(`the test database did not start (exit ${code})`)));
+  });
+  return {
+    async stop() {
+      child.stdin.end();
+      await new Promise((resolve) => child.once('exit', resolve));
+    },
+  };
+}
+
+/**
+ * Results by file and name. Files whose results depend on the account run again without root's rights: a test that was skipped
+ * as root counts as it ended there, and one that fails there has failed.
+ */
+async function withOrdinaryUser({ results }: TestRun): Promise<Map<string, TestResult>> {
+  const merged = new Map(results.map((result) => [keyOf(result), result]));
+  const files = runnable.filter(({ needs }) => needs.includes('account')).map(({ source }) => source);
+  if (process.getuid?.() !== 0 || files.length === 0 || process.env.TEST_DATABASE === 'citus') return merged;
+  const second = await runAsOrdinaryUser(files);
+  if (second === undefined) report('    ', 'not repeated as an ordinary user: that account cannot read this checkout');
+  for (const result of second?.results ?? []) {
+    const first = merged.get(keyOf(result));
+    if (first === undefined || first.outcome === 'skipped' || result.outcome === 'failed')
+      merged.set(keyOf(result), result);
+  }
+  return merged;
+}
+
+function keyOf({ file, name }: TestResult): string {
+  return `${file}: ${name}`;
+}
+
+function count(results: readonly TestResult[]): void {
+  for (const result of results) {
+    if (result.outcome === 'passed') passed += 1;
+    else if (result.outcome === 'failed') failed += 1;
+    else skipped.push(result);
+  }
+}
+
+function reportSlowest({ secondsByFile }: TestRun): void {
+  const slowest = [...secondsByFile].sort(([, a], [, b]) => b - a).slice(0, SLOWEST_SHOWN);
+  for (const [file, seconds] of slowest) report('slow', `${seconds.toFixed(0)} s ${file}`);
+}

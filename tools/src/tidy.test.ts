@@ -29,7 +29,7 @@ const RANK: Readonly<Record<string, number>> = {
   resources: 5,
   rotation: 5.5,
   transfer: 5.5,
-  version: 0,
+  version: 0.5,
   'in-the-clear': 5.8,
   config: 6,
   core: 7,

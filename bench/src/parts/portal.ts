@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { findBrowser } from '@strongroom/test-servers/find.js';
 import type { Page } from 'playwright-core';
 import { chromium } from 'playwright-core';
-import { findBrowser } from '../../../server/dist/testing/headless-browser.js';
 import { goalOf } from '../goals.js';
 import { openLoad } from '../load/open.js';
 import { fillLogCounts, fillLogs } from '../log-fill.js';

@@ -19,7 +19,7 @@ let outside: Outside;
 let code: CodeUnderTest;
 
 const common = {
-  needs: ['openssl'],
+  needs: [],
   shortCount: 1,
   longCount: 20,
   async cluster(): Promise<ClusterOptions> {

@@ -28,7 +28,7 @@ const ENOUGH_BYTES = 20 * 1_048_576;
 let outside: Outside;
 
 const common = {
-  needs: ['openssl'],
+  needs: [],
   shortCount: 1,
   longCount: 20,
   async cluster(): Promise<ClusterOptions> {

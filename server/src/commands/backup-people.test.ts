@@ -1,3 +1,5 @@
+// needs: processes
+
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';

@@ -1,8 +1,10 @@
+// needs: PostgreSQL packages
+
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { after, before, suite, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { findPostgres, findProgram, unless } from '@strongroom/test-servers/find.js';
+import { findProgram, unless } from '@strongroom/test-servers/find.js';
 import type { PgBouncer } from '@strongroom/test-servers/pgbouncer.js';
 import { startPgBouncer } from '@strongroom/test-servers/pgbouncer.js';
 import type { Login, PostgresServer } from '@strongroom/test-servers/postgres.js';
@@ -37,7 +39,7 @@ async function run(args: readonly string[], env: Readonly<Record<string, string>
   return ended;
 }
 
-suite('commands on a server by address', { skip: unless(findPostgres(), 'PostgreSQL from packages') }, () => {
+suite('commands on a server by address', () => {
   let server: PostgresServer;
   const rootKey = generateRootKey().reveal();
 

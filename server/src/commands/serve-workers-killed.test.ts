@@ -1,3 +1,5 @@
+// needs: processes
+
 import assert from 'node:assert/strict';
 import { mkdtemp, rename, rm } from 'node:fs/promises';
 import { createServer } from 'node:net';

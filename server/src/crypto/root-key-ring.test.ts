@@ -1,3 +1,5 @@
+// needs: account
+
 import assert from 'node:assert/strict';
 import { chmod, chown, mkdtemp, readdir, readFile, readlink, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

@@ -1,6 +1,7 @@
+// needs: redis-server
+
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { findProgram, unless } from '@strongroom/test-servers/find.js';
 import type { RedisServer } from '@strongroom/test-servers/redis.js';
 import { startRedis } from '@strongroom/test-servers/redis.js';
 import { HANGS_MS } from '../testing/eventually.js';
@@ -16,7 +17,7 @@ const SEARCH = [LIMITS.global, LIMITS.tokensSearch];
 /** A limit small enough to see its end in real time. */
 const SHORT: LimitRow = { ...LIMITS.tokensSearch, requests: 5, blockMs: 300 };
 
-describe('a counter in Redis', { skip: unless(findProgram('redis-server'), 'redis-server') }, () => {
+describe('a counter in Redis', () => {
   let redis: RedisServer;
   let connection: RedisConnection;
   before(async () => {

@@ -1,8 +1,9 @@
+// needs: redis-server
+
 import assert from 'node:assert/strict';
 import { createServer, type Socket } from 'node:net';
 import type { TestContext } from 'node:test';
 import { describe, it } from 'node:test';
-import { findProgram, unless } from '@strongroom/test-servers/find.js';
 import { freePort } from '@strongroom/test-servers/programs.js';
 import type { RedisServer } from '@strongroom/test-servers/redis.js';
 import { startRedis } from '@strongroom/test-servers/redis.js';
@@ -17,7 +18,7 @@ const CALL_MAX_MS = 500;
 const SEARCH = [LIMITS.tokensSearch];
 const MAX = LIMITS.tokensSearch.requests;
 
-describe('when Redis', { skip: unless(findProgram('redis-server'), 'redis-server'), concurrency: 3 }, () => {
+describe('when Redis', { concurrency: 3 }, () => {
   it('is not there at the start, each node holds the full limit, and shares once it is', async (t) => {
     const redis = await startRedis();
     await redis.end('SIGKILL');

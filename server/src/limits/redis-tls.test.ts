@@ -1,9 +1,10 @@
+// needs: redis-server
+
 import assert from 'node:assert/strict';
 import type { ChildProcess } from 'node:child_process';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { after, before, describe, it } from 'node:test';
 import { certificatesIn } from '@strongroom/test-servers/certificates.js';
-import { findProgram, unless } from '@strongroom/test-servers/find.js';
 import { freePort } from '@strongroom/test-servers/programs.js';
 import type { RedisServer } from '@strongroom/test-servers/redis.js';
 import { startRedis } from '@strongroom/test-servers/redis.js';
@@ -25,10 +26,8 @@ interface Node {
   figure(name: string): Promise<number>;
 }
 
-const skip = unless(findProgram('redis-server'), 'redis-server') || unless(findProgram('openssl'), 'openssl');
-
 /** Which authorities a process trusts is settled when it starts, so each node here is a process of its own. */
-describe('nodes and a Redis that speaks TLS', { skip }, () => {
+describe('nodes and a Redis that speaks TLS', () => {
   let folder: string;
   let db: TestDatabase;
   let redis: RedisServer;

@@ -1,3 +1,5 @@
+// needs: processes
+
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { after, afterEach, before, beforeEach, describe, it } from 'node:test';

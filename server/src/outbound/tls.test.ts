@@ -6,7 +6,6 @@ import { after, before, describe, it } from 'node:test';
 import type { SecureVersion, TLSSocket } from 'node:tls';
 import { rootCertificates } from 'node:tls';
 import { certificatesIn } from '@strongroom/test-servers/certificates.js';
-import { findProgram, unless } from '@strongroom/test-servers/find.js';
 import { readAuthorities } from './authorities-file.js';
 import { trustedAuthorities } from './connect.js';
 import type { Listening, Way } from './outbound-fixture.js';
@@ -14,7 +13,7 @@ import { bodyText, failureFrom, listening, wayOut } from './outbound-fixture.js'
 
 const NAMES = { 'public.test': ['127.0.0.1'], 'other.test': ['127.0.0.1'] };
 
-describe('destinations that speak TLS', { skip: unless(findProgram('openssl'), 'openssl') }, () => {
+describe('destinations that speak TLS', () => {
   let folder: string;
   let authorities: readonly string[];
   const opened: (Pick<Listening, 'close'> | Way)[] = [];

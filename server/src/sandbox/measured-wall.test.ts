@@ -1,6 +1,7 @@
+// needs: engine
+
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { findEngine } from '@strongroom/engine/paths.js';
 import { systemClock } from '../kernel/clock.js';
 import { EngineInstance } from './engine/instance.js';
 import { prepareRun } from './engine/prepared-run.js';
@@ -24,7 +25,7 @@ describe('the limit on data', () => {
 
   for (const isJitless of [false, true]) {
     const title = `lets arguments of 5,242,880 bytes in and out again ${isJitless ? 'without' : 'with'} a just-in-time compiler`;
-    it(title, { skip: findEngine() ? false : 'the engine does not run here' }, async (t) => {
+    it(title, async (t) => {
       const wall = await makeMeasuredWall({ wall: { isJitless }, clock: systemClock, onFault: fail });
       t.after(() => wall.remove());
       const instance = new EngineInstance(wall, systemClock);
@@ -51,9 +52,7 @@ describe('the limit on data', () => {
     });
   }
 
-  it('is that of the engine as it is known where a blank cannot be measured, and the operator hears of it', {
-    skip: findEngine() ? false : 'the engine does not run here',
-  }, async (t) => {
+  it('is that of the engine as it is known where a blank cannot be measured, and the operator hears of it', async (t) => {
     const faults: unknown[] = [];
     const clock = { nowMs: () => 0, monotonicMs: () => assert.fail('a clock that is broken') };
     const wall = await makeMeasuredWall({ clock, onFault: (error) => faults.push(error) });

@@ -1,6 +1,7 @@
+// needs: PostgreSQL packages
+
 import assert from 'node:assert/strict';
 import { after, before, suite, test } from 'node:test';
-import { findPostgres, unless } from '@strongroom/test-servers/find.js';
 import type { PostgresServer } from '@strongroom/test-servers/postgres.js';
 import { freePort } from '@strongroom/test-servers/programs.js';
 import { promote, startStandby } from '@strongroom/test-servers/standby.js';
@@ -24,7 +25,7 @@ function isUnavailable(error: unknown): boolean {
   return error instanceof AppError && error.code === 'storage_unavailable';
 }
 
-suite('an address of several hosts', { skip: unless(findPostgres(), 'PostgreSQL from packages') }, () => {
+suite('an address of several hosts', () => {
   let primary: PostgresServer;
   let standby: PostgresServer;
   let undo: (() => Promise<unknown>)[] = [];

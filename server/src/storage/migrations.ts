@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
+import { PACKAGE_FOLDER } from '../kernel/package-folder.js';
 
 export interface Migration {
   readonly version: number;
@@ -8,7 +9,7 @@ export interface Migration {
   readonly checksum: string;
 }
 
-const MIGRATIONS_FOLDER = new URL('../../migrations/', import.meta.url);
+const MIGRATIONS_FOLDER = new URL('migrations/', PACKAGE_FOLDER);
 const FILE_NAME = /^(\d{4})_([a-z_]+)\.sql$/;
 
 /** The shipped migrations in order. Their numbers run from 1 without a gap. */

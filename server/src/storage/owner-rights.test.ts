@@ -1,3 +1,5 @@
+// needs: processes
+
 import assert from 'node:assert/strict';
 import { after, afterEach, before, beforeEach, describe, it } from 'node:test';
 import { findPostgres, unless } from '@strongroom/test-servers/find.js';

@@ -1,6 +1,7 @@
+// needs: PostgreSQL packages
+
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { findPostgres, unless } from '@strongroom/test-servers/find.js';
 import type { PostgresServer } from '@strongroom/test-servers/postgres.js';
 import { promote, startStandby } from '@strongroom/test-servers/standby.js';
 import { eventually } from '../testing/eventually.js';
@@ -19,7 +20,7 @@ import {
 } from '../testing/transfer.js';
 import type { SocketTarget } from './connection.js';
 
-describe('a replica that is not one of this primary', { skip: unless(findPostgres(), 'PostgreSQL') }, () => {
+describe('a replica that is not one of this primary', () => {
   let pair: Replicated;
   let other: PostgresServer;
   let app: TestApp;

@@ -1,6 +1,7 @@
+// needs: PostgreSQL packages
+
 import assert from 'node:assert/strict';
 import { after, afterEach, before, describe, it } from 'node:test';
-import { findPostgres, unless } from '@strongroom/test-servers/find.js';
 import { eventually } from '../testing/eventually.js';
 import { createFakeClock } from '../testing/fake-clock.js';
 import { startPostgresProxy } from '../testing/postgres-proxy.js';
@@ -25,7 +26,7 @@ async function goOn(standby: { query(text: string): Promise<unknown> }): Promise
   });
 }
 
-describe('reads on a replica', { skip: unless(findPostgres(), 'PostgreSQL') }, () => {
+describe('reads on a replica', () => {
   let pair: Replicated;
   let app: TestApp;
   let tenant: TestTenant;

@@ -1,6 +1,7 @@
+// needs: PostgreSQL packages
+
 import assert from 'node:assert/strict';
 import { after, afterEach, before, suite, test } from 'node:test';
-import { findPostgres, unless } from '@strongroom/test-servers/find.js';
 import type { PostgresServer } from '@strongroom/test-servers/postgres.js';
 import pg from 'pg';
 import { systemClock } from '../kernel/clock.js';
@@ -36,7 +37,7 @@ function isUnavailable(error: unknown): boolean {
   return error instanceof AppError && error.status === 503 && error.code === 'storage_unavailable';
 }
 
-suite('a server that takes no further connection', { skip: unless(findPostgres(), 'PostgreSQL from packages') }, () => {
+suite('a server that takes no further connection', () => {
   let server: PostgresServer;
   let watcher: pg.Client;
   /** Undone after each test, newest first. */

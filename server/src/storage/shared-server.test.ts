@@ -1,3 +1,5 @@
+// needs: processes
+
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { connectAs } from '../testing/empty-database.js';

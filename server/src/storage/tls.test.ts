@@ -1,10 +1,11 @@
+// needs: PostgreSQL packages
+
 import assert from 'node:assert/strict';
 import { chmod, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, before, suite, test } from 'node:test';
 import { give, unprivileged } from '@strongroom/test-servers/account.js';
 import { certificatesIn } from '@strongroom/test-servers/certificates.js';
-import { findPostgres, findProgram, unless } from '@strongroom/test-servers/find.js';
 import type { PostgresServer } from '@strongroom/test-servers/postgres.js';
 import { systemClock } from '../kernel/clock.js';
 import { AppError } from '../kernel/errors.js';
@@ -16,9 +17,7 @@ import { ping } from './readiness.js';
 const FIND_VERSIONS = `
   SELECT DISTINCT ssl.version FROM pg_stat_ssl ssl JOIN pg_stat_activity USING (pid) WHERE usename = 'strongroom'`;
 
-const skip = unless(findPostgres(), 'PostgreSQL from packages') || unless(findProgram('openssl'), 'openssl');
-
-suite('TLS to a server by address', { skip }, () => {
+suite('TLS to a server by address', () => {
   let folder: string;
   let server: PostgresServer;
   let file: (name: string) => string;

@@ -1,3 +1,5 @@
+// needs: engine
+
 import assert from 'node:assert/strict';
 import { randomInt } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';

@@ -1,8 +1,9 @@
+// needs: PostgreSQL packages
+
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { findPostgres, unless } from '@strongroom/test-servers/find.js';
 import type { PostgresServer } from '@strongroom/test-servers/postgres.js';
 import { startPostgres } from '@strongroom/test-servers/postgres.js';
 import { runProgram } from '@strongroom/test-servers/programs.js';
@@ -15,7 +16,7 @@ import { examineOwner } from '../storage/owner-rights.js';
 const SCRIPT = fileURLToPath(new URL('../../../docker/make-roles.sh', import.meta.url));
 const DATABASE = 'of_compose';
 
-describe('docker/make-roles.sh', { skip: unless(findPostgres(), 'PostgreSQL from packages') }, () => {
+describe('docker/make-roles.sh', () => {
   let server: PostgresServer;
   before(async () => {
     server = await startPostgres();

@@ -1,3 +1,5 @@
+// needs: curl
+
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
@@ -7,7 +9,6 @@ import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { findProgram, unless } from '@strongroom/test-servers/find.js';
 import { freePort } from '@strongroom/test-servers/programs.js';
 import { generateRootKey } from '../crypto/root-key.js';
 import { launch } from './command-runner.js';
@@ -41,15 +42,12 @@ interface World {
 
 const NOT_RUN_MAX = 4;
 
-describe('the examples of the pages come out as they are printed', {
-  skip: unless(findProgram('curl'), 'curl'),
-}, () => {
+describe('the examples of the pages come out as they are printed', () => {
   for (const page of ['README.md', ...pagesIn('docs')]) {
     const markdown = readFileSync(join(ROOT, page), 'utf8');
     const steps = examplesIn(page, markdown);
     if (steps.length === 0) continue;
-    const isSecure = markdown.includes(SECURE_PROVIDER_ON_THE_PAGE);
-    it(page, { skip: isSecure && unless(findProgram('openssl'), 'openssl') }, async () => {
+    it(page, async () => {
       const isTour = page === 'README.md';
       const { world, greeting, stop } = await start(isTour ? 'root key beside the data' : 'root key of its own');
       try {
@@ -149,7 +147,7 @@ function failed(error: { readonly code?: unknown; readonly stdout?: string }): {
 function bindingsIn({ folder, url, provider }: World): Bindings {
   const bindings = new Bindings();
   bindings.place(PROVIDER_ON_THE_PAGE, provider.url);
-  bindings.place(SECURE_PROVIDER_ON_THE_PAGE, provider.secureUrl ?? SECURE_PROVIDER_ON_THE_PAGE);
+  bindings.place(SECURE_PROVIDER_ON_THE_PAGE, provider.secureUrl);
   bindings.place(ON_THE_PAGE, url);
   bindings.place(PORTAL_ON_THE_PAGE, url.replace('127.0.0.1', 'localhost'));
   bindings.place('/srv', folder);

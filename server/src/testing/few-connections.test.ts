@@ -1,6 +1,7 @@
+// needs: PostgreSQL packages, pgbouncer
+
 import assert from 'node:assert/strict';
 import { afterEach, beforeEach, suite, test } from 'node:test';
-import { findPostgres, findProgram, unless } from '@strongroom/test-servers/find.js';
 import { startPgBouncer } from '@strongroom/test-servers/pgbouncer.js';
 import type { PostgresServer } from '@strongroom/test-servers/postgres.js';
 import { generateApiKey } from '../access/api-key.js';
@@ -16,11 +17,10 @@ import { createDatabase } from '../storage/database.js';
 import { serveWith } from './command-runner.js';
 import { startMigratedServer } from './migrated-server.js';
 
-const skip = unless(findPostgres(), 'PostgreSQL from packages') || unless(findProgram('pgbouncer'), 'pgbouncer');
 /** Enough for any statement on a busy machine, and what a test that fails has to wait. */
 const BOUNDS = { acquireMs: 5_000, statementMs: 5_000, lockMs: 5_000 };
 
-suite('behind PgBouncer with very few connections to the server', { skip }, () => {
+suite('behind PgBouncer with very few connections to the server', () => {
   let server: PostgresServer;
   /** Undone after each test, newest first. */
   let undo: (() => unknown)[];

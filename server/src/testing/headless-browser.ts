@@ -3,15 +3,6 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Readable, Writable } from 'node:stream';
-import { findProgram } from '@strongroom/test-servers/find.js';
-
-/** The first is Chromium without what draws its windows: the same pages in half the processor time. */
-const PROGRAMS = ['chromium-headless-shell', 'chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable'];
-
-/** A browser of this machine, or undefined. */
-export function findBrowser(): string | undefined {
-  return PROGRAMS.map(findProgram).find((path) => path !== undefined);
-}
 
 /** One page of a real browser. */
 export interface BrowserPage {

@@ -2,13 +2,12 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createServer } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo, Server } from 'node:net';
-import { findProgram } from '@strongroom/test-servers/find.js';
 import { makeServerIdentity } from '@strongroom/test-servers/server-identity.js';
 
 export interface PaymentProvider {
   readonly url: string;
-  /** The same over TLS and by a name, which stored Proxies take. Undefined where no certificate can be made. */
-  readonly secureUrl: string | undefined;
+  /** The same over TLS and by a name, which stored Proxies take. */
+  readonly secureUrl: string;
   /** What a server has to be told to reach it. */
   readonly env: Readonly<Record<string, string>>;
   close(): Promise<void>;
@@ -18,9 +17,6 @@ export interface PaymentProvider {
 export async function startPaymentProvider(): Promise<PaymentProvider> {
   const plain = await listening(createServer(charge));
   const url = `http://127.0.0.1:${plain.port}`;
-  if (findProgram('openssl') === undefined) {
-    return { url, secureUrl: undefined, env: { STRONGROOM_OUTBOUND_ALLOW: url }, close: plain.close };
-  }
   const { key, cert, authorityFile, remove } = await makeServerIdentity('DNS:localhost');
   const secure = await listening(createTlsServer({ key, cert }, charge));
   return {

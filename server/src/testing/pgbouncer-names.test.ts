@@ -1,6 +1,7 @@
+// needs: PostgreSQL packages, pgbouncer
+
 import assert from 'node:assert/strict';
 import { after, afterEach, before, beforeEach, suite, test } from 'node:test';
-import { findPostgres, findProgram, unless } from '@strongroom/test-servers/find.js';
 import type { PgBouncer } from '@strongroom/test-servers/pgbouncer.js';
 import { startPgBouncer } from '@strongroom/test-servers/pgbouncer.js';
 import type { PostgresServer } from '@strongroom/test-servers/postgres.js';
@@ -12,12 +13,11 @@ import { databaseOn, startMigratedServer, urlOn } from './migrated-server.js';
 import type { TestApp } from './test-app.js';
 import { startTestApp } from './test-app.js';
 
-const skip = unless(findPostgres(), 'PostgreSQL from packages') || unless(findProgram('pgbouncer'), 'pgbouncer');
 const ROUNDS = 5;
 const AT_ONCE = 40;
 
 /** Debian's PgBouncer does not know prepared statements. A start notices that; here it comes to stand there later. */
-suite('moved behind PgBouncer in transaction mode while statements have names', { skip }, () => {
+suite('moved behind PgBouncer in transaction mode while statements have names', () => {
   let server: PostgresServer;
   let bouncer: PgBouncer;
   let way: TcpProxy;

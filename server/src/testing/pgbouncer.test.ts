@@ -1,6 +1,7 @@
+// needs: PostgreSQL packages, pgbouncer
+
 import assert from 'node:assert/strict';
 import { after, afterEach, before, suite, test } from 'node:test';
-import { findPostgres, findProgram, unless } from '@strongroom/test-servers/find.js';
 import type { PgBouncer } from '@strongroom/test-servers/pgbouncer.js';
 import { startPgBouncer } from '@strongroom/test-servers/pgbouncer.js';
 import type { PostgresServer } from '@strongroom/test-servers/postgres.js';
@@ -18,10 +19,8 @@ const LEFT_BEHIND = `
   SELECT current_user::text AS role, coalesce(current_setting('strongroom.tenants', true), '') AS tenants,
          current_setting('statement_timeout') AS bound, (SELECT count(*) FROM pg_prepared_statements) AS kept`;
 
-const skip = unless(findPostgres(), 'PostgreSQL from packages') || unless(findProgram('pgbouncer'), 'pgbouncer');
-
 /** Debian's PgBouncer knows no prepared statements, and lends a server connection for one transaction at a time. */
-suite('behind PgBouncer in transaction mode', { skip }, () => {
+suite('behind PgBouncer in transaction mode', () => {
   let server: PostgresServer;
   let bouncer: PgBouncer;
   let opened: TestApp[] = [];

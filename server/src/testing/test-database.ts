@@ -93,7 +93,8 @@ async function makeTemplate(
 }
 
 async function copyTemplate(client: pg.Client, database: string): Promise<void> {
-  await client.query(`CREATE DATABASE ${database} TEMPLATE ${TEMPLATE}`);
+  // Copying files takes an eighth of the time of writing each page through the log, which is the default.
+  await client.query(`CREATE DATABASE ${database} TEMPLATE ${TEMPLATE} STRATEGY file_copy`);
 }
 
 async function onEach(servers: readonly ServerAddress[], act: (client: pg.Client) => Promise<void>): Promise<void> {

@@ -1,3 +1,5 @@
+// needs: engine
+
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { idleRoutes } from '../../testing/idle-routes.js';

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { after, afterEach, before, describe, it } from 'node:test';
-import { findProgram, unless } from '@strongroom/test-servers/find.js';
 import type { IssuerLies } from '@strongroom/test-servers/openid-issuer.js';
 import { AppError } from '../../kernel/errors.js';
 import { Secret } from '../../kernel/secret.js';
@@ -12,7 +11,7 @@ const ANN = { sub: 'ann-1', email: 'ann@example.com', email_verified: true, name
 const HOUR_MS = 3_600_000;
 const seconds = (ms: number): number => Math.floor(ms / 1_000);
 
-describe('sign-in with an issuer', { skip: unless(findProgram('openssl'), 'openssl') }, () => {
+describe('sign-in with an issuer', () => {
   let pair: IssuerPair;
   const trials: OidcTrial[] = [];
   before(async () => {

@@ -1,7 +1,8 @@
 import { readFileSync } from 'node:fs';
+import { PACKAGE_FOLDER } from '../../kernel/package-folder.js';
 
 /** One word or password a line, in lower case. Written and compared by `testing/common-passwords`. */
-export const COMMON_PASSWORDS_FILE = new URL('../../../data/common-passwords.txt', import.meta.url);
+export const COMMON_PASSWORDS_FILE = new URL('data/common-passwords.txt', PACKAGE_FOLDER);
 
 export interface CommonPasswords {
   /**

@@ -152,7 +152,7 @@ export async function deletePortalSessionsOf(tx: PeopleTx, userId: string): Prom
 
 const LIST_PORTAL_SESSIONS = statement<StoredPortalSession>(
   'list_portal_sessions',
-  `SELECT ${COLUMNS} FROM portal_sessions WHERE user_id = $1 ORDER BY created_at DESC LIMIT $2`,
+  `SELECT ${COLUMNS} FROM portal_sessions WHERE user_id = $1 ORDER BY created_at DESC, id DESC LIMIT $2`,
 );
 
 export async function listPortalSessions(tx: PeopleTx, userId: string, limit: number): Promise<StoredPortalSession[]> {
@@ -162,7 +162,7 @@ export async function listPortalSessions(tx: PeopleTx, userId: string, limit: nu
 const DROP_OLDEST_PORTAL_SESSIONS = statement<never>(
   'drop_oldest_portal_sessions',
   `DELETE FROM portal_sessions WHERE user_id = $1 AND id IN (
-     SELECT id FROM portal_sessions WHERE user_id = $1 ORDER BY created_at DESC OFFSET $2)`,
+     SELECT id FROM portal_sessions WHERE user_id = $1 ORDER BY created_at DESC, id DESC OFFSET $2)`,
 );
 
 /** All but the newest of a user. */

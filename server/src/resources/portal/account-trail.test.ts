@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, before, describe, it } from 'node:test';
-import { findProgram, unless } from '@strongroom/test-servers/find.js';
 import type { MailCatcher } from '@strongroom/test-servers/mail-catcher.js';
 import { startMailCatcher } from '@strongroom/test-servers/mail-catcher.js';
 import { bytesOfBase32, hotp, TOTP_STEP_MS } from '../../people/factors/totp.js';
@@ -17,7 +16,7 @@ import { givePassword, openBrowser, PASSWORD } from './portal-fixture.js';
 
 const NEW_PASSWORD = 'another horse battery staple 18';
 
-describe('what is done with an account', { skip: unless(findProgram('openssl'), 'openssl') }, () => {
+describe('what is done with an account', () => {
   let catcher: MailCatcher;
   let issued: IssuedApp;
   let member: MadeMember;

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, afterEach, before, describe, it } from 'node:test';
-import { findProgram, unless } from '@strongroom/test-servers/find.js';
 import { stopLying } from '../../people/oidc/oidc-fixture.js';
 import { SoftwareAuthenticator } from '../../people/passkeys/authenticator-fixture.js';
 import type { TestTenant } from '../../testing/test-app.js';
@@ -17,7 +16,7 @@ const LINKED = '/portal/account#oidc-linked';
 const NEW_PASSWORD = 'another horse battery staple 18';
 
 /** What an issuer has proven, and what it has not. */
-describe('an account that an issuer vouches for', { skip: unless(findProgram('openssl'), 'openssl') }, () => {
+describe('an account that an issuer vouches for', () => {
   let issued: IssuedApp;
   let tenant: TestTenant;
   before(async () => {

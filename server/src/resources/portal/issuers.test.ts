@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, afterEach, before, describe, it } from 'node:test';
-import { findProgram, unless } from '@strongroom/test-servers/find.js';
 import { bytesOfBase32, hotp, TOTP_STEP_MS } from '../../people/factors/totp.js';
 import type { IssuerPair } from '../../people/oidc/oidc-fixture.js';
 import { stopLying } from '../../people/oidc/oidc-fixture.js';
@@ -14,7 +13,7 @@ import { makePerson, openBrowser, PASSWORD } from './portal-fixture.js';
 
 const MINUTE_MS = 60_000;
 
-describe('sign-in with an issuer', { skip: unless(findProgram('openssl'), 'openssl') }, () => {
+describe('sign-in with an issuer', () => {
   let issued: IssuedApp;
   let pair: IssuerPair;
   let clock: FakeClock;

@@ -156,6 +156,7 @@ describe('the Portal', () => {
     it('is listed and ended by its user, and by nobody else', async () => {
       const { browser, email } = await makePerson(app, tenant.id, 'ADMIN');
       const other = openBrowser(app);
+      clock.advance(1);
       await other.call('POST', SIGN_IN, { email, password: PASSWORD }, { 'User-Agent': 'Other/1.0' });
       const { json } = await browser.call('GET', '/portal/api/sessions');
       assert.deepEqual(
@@ -169,6 +170,16 @@ describe('the Portal', () => {
       assert.equal((await other.call('GET', '/portal/api/me')).status, 200);
       assert.equal((await browser.call('DELETE', path)).status, 204);
       assert.equal((await other.call('GET', '/portal/api/me')).status, 401);
+    });
+
+    it('is listed in the order of ids where several began in the same millisecond', async () => {
+      const { browser, email } = await makePerson(app, tenant.id, 'ADMIN');
+      for (let count = 0; count < 5; count += 1) {
+        assert.equal((await openBrowser(app).call('POST', SIGN_IN, { email, password: PASSWORD })).status, 200);
+      }
+      const { json } = await browser.call('GET', '/portal/api/sessions');
+      const ids: string[] = json.map(({ id }: { id: string }) => id);
+      assert.deepEqual([ids.length, ids], [6, ids.toSorted().reverse()]);
     });
 
     it('of every browser ends with a new password; the old one opens nothing', async () => {

@@ -1,18 +1,19 @@
+// needs: chromium
+
 import assert from 'node:assert/strict';
 import type { Server } from 'node:http';
 import { request as ask, createServer } from 'node:http';
 import { after, before, describe, it } from 'node:test';
-import { findProgram, unless } from '@strongroom/test-servers/find.js';
+import { findBrowser } from '@strongroom/test-servers/find.js';
 import type { Listening } from '../../outbound/outbound-fixture.js';
 import { listening } from '../../outbound/outbound-fixture.js';
 import type { BrowserPage } from '../../testing/headless-browser.js';
-import { findBrowser, openBrowserPage } from '../../testing/headless-browser.js';
+import { openBrowserPage } from '../../testing/headless-browser.js';
 import type { TestApp } from '../../testing/test-app.js';
 import { startTestApp } from '../../testing/test-app.js';
 import { startDestination } from './run/destination-fixture.js';
 
 const BROWSER = findBrowser();
-const skip = unless(BROWSER, 'browser (chromium)') || unless(findProgram('openssl'), 'openssl');
 const HTML = 'text/html; charset=utf-8';
 /** As a destination would that wants the origin it is shown under. */
 const GREEDY = { 'Set-Cookie': ['theirs=1; Path=/', 'hidden=1; Path=/; HttpOnly'], 'Service-Worker-Allowed': '/' };
@@ -60,7 +61,7 @@ function silentWay(to: string): Server {
   });
 }
 
-describe('what a destination answers, in a real browser', { skip }, () => {
+describe('what a destination answers, in a real browser', () => {
   let destination: Awaited<ReturnType<typeof startDestination>>;
   let elsewhere: Awaited<ReturnType<typeof startElsewhere>>;
   let app: TestApp;

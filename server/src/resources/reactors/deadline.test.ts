@@ -1,6 +1,7 @@
+// needs: engine
+
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { findEngine } from '@strongroom/engine/paths.js';
 import { eventually } from '../../testing/eventually.js';
 import type { TestApp, TestTenant } from '../../testing/test-app.js';
 import { startTestApp } from '../../testing/test-app.js';
@@ -10,7 +11,7 @@ const WAIT_MS = 10_000;
 /** For the way there and back on a machine that others use too. */
 const SLACK_MS = 20_000;
 
-describe('code that does not come to an end', { skip: findEngine() ? false : 'the engine does not run here' }, () => {
+describe('code that does not come to an end', () => {
   let app: TestApp;
   let tenant: TestTenant;
   let key: string;

@@ -1,7 +1,8 @@
+// needs: engine
+
 import assert from 'node:assert/strict';
 import { request } from 'node:http';
 import { after, before, describe, it } from 'node:test';
-import { findEngine } from '@strongroom/engine/paths.js';
 import type { RuleDraft } from '../../access/check-rules.js';
 import type { TestApp, TestTenant } from '../../testing/test-app.js';
 import { startTestApp } from '../../testing/test-app.js';
@@ -14,7 +15,7 @@ const READS: readonly RuleDraft[] = [
   { description: 'reads', priority: 1, container: '/', transform: 'reveal', permissions: ['token:read'] },
 ];
 
-describe('POST /reactors/{id}/react', { skip: findEngine() ? false : 'the engine does not run here' }, () => {
+describe('POST /reactors/{id}/react', () => {
   let app: TestApp;
   let tenant: TestTenant;
   let manager: string;

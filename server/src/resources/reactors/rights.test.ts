@@ -1,6 +1,7 @@
+// needs: engine
+
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { findEngine } from '@strongroom/engine/paths.js';
 import type { RuleDraft } from '../../access/check-rules.js';
 import { eventually } from '../../testing/eventually.js';
 import type { TestApp, TestTenant } from '../../testing/test-app.js';
@@ -14,7 +15,7 @@ const REVEALS: RuleDraft = {
   permissions: ['token:read', 'token:create', 'token:use'],
 };
 
-describe('as whom code runs', { skip: findEngine() ? false : 'the engine does not run here' }, () => {
+describe('as whom code runs', () => {
   let app: TestApp;
   let tenant: TestTenant;
   let caller: string;

@@ -1,12 +1,13 @@
+// needs: engine
+
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { findEngine } from '@strongroom/engine/paths.js';
 import type { TestApp } from '../../testing/test-app.js';
 import { startTestApp } from '../../testing/test-app.js';
 
 const PRINTS = 'console.log("one", { n: 1 }); console.error("two");';
 
-describe('trial runs of code', { skip: findEngine() ? false : 'the engine does not run here' }, () => {
+describe('trial runs of code', () => {
   let app: TestApp;
   let key: string;
   let reactorId: string;

@@ -9,7 +9,8 @@ import type { Wall } from '../wall/wall.js';
 
 export const BOMB_INPUT = prepareRun({ ...PLAIN_INPUT, keepsConsole: true }, []);
 const SOON_MS = 1_000;
-export const LONG_MS = 60_000;
+/** For code that ends before its deadline, however slow the machine is. */
+export const LONG_MS = 300_000;
 const PEAK_MIB_MAX = 700;
 const OUTCOME_CHARACTERS_MAX = 6 * 1024 * 1024;
 

@@ -1,15 +1,14 @@
+// needs: engine
+
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { findEngine } from '@strongroom/engine/paths.js';
 import { systemClock } from '../../kernel/clock.js';
 import { EngineInstance } from '../engine/instance.js';
 import { makeMeasuredWall } from '../measured-wall.js';
 import type { Wall } from '../wall/wall.js';
 import { BOMB_INPUT, BOMBS, bombVersion, faultOfBomb, LONG_MS } from './bombs-fixture.js';
 
-describe('code that takes too much or goes wrong', {
-  skip: findEngine() ? false : 'the engine does not run here',
-}, () => {
+describe('code that takes too much or goes wrong', () => {
   let wall: Wall;
   before(async () => {
     wall = await makeMeasuredWall({ clock: systemClock, onFault: (error) => assert.fail(String(error)) });

@@ -1,3 +1,5 @@
+// needs: account, engine
+
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { arch } from 'node:os';

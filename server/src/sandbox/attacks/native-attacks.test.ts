@@ -1,3 +1,5 @@
+// needs: account, engine
+
 import assert from 'node:assert/strict';
 import { arch } from 'node:os';
 import { after, before, describe, it } from 'node:test';
@@ -19,7 +21,7 @@ const isRoot = process.getuid?.() === 0;
 const here = ({ onlyOn }: NativeProbe): boolean => onlyOn === undefined || onlyOn === arch();
 const probes = [...NATIVE_PROBES, ...NATIVE_TRICKS].filter(here);
 
-describe('system calls in the place of the engine', { skip: engine ? false : 'the engine does not run here' }, () => {
+describe('system calls in the place of the engine', () => {
   let bench: NativeBench;
   let landlock = 0;
   before(async () => {

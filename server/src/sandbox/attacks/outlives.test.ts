@@ -1,3 +1,5 @@
+// needs: engine
+
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -7,13 +9,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { findEngine } from '@strongroom/engine/paths.js';
 import { eventually } from '../../testing/eventually.js';
 import { makeBaseFolder } from '../wall/base-folder.js';
 
 const PROGRAM = fileURLToPath(new URL('./sandbox-program.js', import.meta.url));
 
-describe('what a sandbox leaves behind', { skip: findEngine() ? false : 'the engine does not run here' }, () => {
+describe('what a sandbox leaves behind', () => {
   it('nothing runs on when its process is killed in the middle of a run, and its folder is removed at the next start', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'strongroom-outlives-'));
     try {

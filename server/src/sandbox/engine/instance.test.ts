@@ -1,9 +1,10 @@
+// needs: account, engine
+
 import assert from 'node:assert/strict';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { rename, rm, writeFile } from 'node:fs/promises';
 import { getPriority } from 'node:os';
 import { after, before, describe, it } from 'node:test';
-import { findEngine } from '@strongroom/engine/paths.js';
 import { systemClock } from '../../kernel/clock.js';
 import { PLAIN_INPUT, plainCode } from '../run-fixture.js';
 import type { Wall } from '../wall/wall.js';
@@ -16,7 +17,7 @@ const LOADING = { aliases: {}, answer: () => Promise.reject(new Error('nobody an
 const IS_ROOT = process.getuid?.() === 0;
 const BOUNDS = { deadlineMs: 60_000 };
 
-describe('a process of the engine', { skip: findEngine() ? false : 'the engine does not run here' }, () => {
+describe('a process of the engine', () => {
   let wall: Wall;
   before(async () => {
     wall = await makeWall();

@@ -1,7 +1,8 @@
+// needs: engine
+
 import assert from 'node:assert/strict';
 import { createCipheriv, createHash, createHmac } from 'node:crypto';
 import { after, before, describe, it } from 'node:test';
-import { findEngine } from '@strongroom/engine/paths.js';
 import { systemClock } from '../../kernel/clock.js';
 import type { RunOutcome } from '../run.js';
 import { plainCode, plainInput } from '../run-fixture.js';
@@ -87,7 +88,7 @@ const CASES: readonly (readonly [name: string, lines: string, expected: unknown]
 
 for (const isJitless of [false, true]) {
   const title = `modules of tenant code ${isJitless ? 'without' : 'with'} a just-in-time compiler`;
-  describe(title, { skip: findEngine() ? false : 'the engine does not run here' }, () => modulesWork(isJitless));
+  describe(title, () => modulesWork(isJitless));
 }
 
 function modulesWork(isJitless: boolean): void {

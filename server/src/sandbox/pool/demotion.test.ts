@@ -1,3 +1,5 @@
+// needs: account, processes
+
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';

@@ -1,9 +1,10 @@
+// needs: PostgreSQL packages
+
 import assert from 'node:assert/strict';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, suite, test } from 'node:test';
-import { findPostgres, unless } from '@strongroom/test-servers/find.js';
 import type { PostgresServer } from '@strongroom/test-servers/postgres.js';
 import type { TcpProxy } from '@strongroom/test-servers/tcp-proxy.js';
 import { startTcpProxy } from '@strongroom/test-servers/tcp-proxy.js';
@@ -17,7 +18,7 @@ import { checkBackup, restore } from './restore.js';
 
 const USERS = 5;
 
-suite('the end of a restore', { skip: unless(findPostgres(), 'PostgreSQL from packages') }, () => {
+suite('the end of a restore', () => {
   let server: PostgresServer;
   let proxy: TcpProxy;
   let folder: string;

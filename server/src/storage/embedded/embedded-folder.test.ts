@@ -1,3 +1,5 @@
+// needs: account, processes
+
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { access, chmod, mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises';

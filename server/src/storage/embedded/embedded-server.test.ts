@@ -1,3 +1,5 @@
+// needs: account, processes
+
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { access, stat } from 'node:fs/promises';

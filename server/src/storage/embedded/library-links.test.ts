@@ -1,3 +1,5 @@
+// needs: account, processes
+
 import assert from 'node:assert/strict';
 import { chmod, mkdir, readFile, readlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';

@@ -1,11 +1,13 @@
+// needs: chromium
+
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { unless } from '@strongroom/test-servers/find.js';
+import { findBrowser } from '@strongroom/test-servers/find.js';
 import { permissionsOf } from '../../access/permissions.js';
 import { makeMember } from '../../resources/members/member-fixture.js';
 import { eventually } from '../eventually.js';
 import type { BrowserPage } from '../headless-browser.js';
-import { findBrowser, openBrowserPage } from '../headless-browser.js';
+import { openBrowserPage } from '../headless-browser.js';
 import type { TestApp, TestTenant } from '../test-app.js';
 import { startTestApp } from '../test-app.js';
 import type { DocumentObject } from './document.js';
@@ -16,7 +18,7 @@ import { requestsOf } from './linked-requests.js';
 const BROWSER = findBrowser();
 const TENANT = 'A tenant "of value"';
 
-describe('the API page in a real browser', { skip: unless(BROWSER, 'browser (chromium)') }, () => {
+describe('the API page in a real browser', () => {
   let app: TestApp;
   let tenant: TestTenant;
   let page: BrowserPage;

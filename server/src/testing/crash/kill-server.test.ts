@@ -1,3 +1,5 @@
+// needs: processes
+
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { lastFirst, temporaryFolder } from '../../storage/embedded/embedded-fixture.js';

@@ -1,14 +1,14 @@
+// needs: chromium
+
 import assert from 'node:assert/strict';
 import { after, afterEach, before, beforeEach, describe, it } from 'node:test';
-import { unless } from '@strongroom/test-servers/find.js';
-import { findBrowser } from '../headless-browser.js';
 import type { MemberAtBrowser, PortalOfTenant } from './tenant-pages-fixture.js';
 import { startPortalOfTenant } from './tenant-pages-fixture.js';
 
 const KEY = /key_pvt_[0-9A-Za-z]{32}/;
 const HOUR_MS = 3_600_000;
 
-describe('the keys on the page of an Application', { skip: unless(findBrowser(), 'browser (chromium)') }, () => {
+describe('the keys on the page of an Application', () => {
   let portal: PortalOfTenant;
   let ann: MemberAtBrowser;
   let made: { readonly id: string; readonly key: string };

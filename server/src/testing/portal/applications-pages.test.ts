@@ -1,16 +1,16 @@
+// needs: chromium
+
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { after, afterEach, before, beforeEach, describe, it } from 'node:test';
-import { unless } from '@strongroom/test-servers/find.js';
 import { PASSWORD } from '../../resources/portal/portal-fixture.js';
-import { findBrowser } from '../headless-browser.js';
 import type { MemberAtBrowser, PortalOfTenant } from './tenant-pages-fixture.js';
 import { startPortalOfTenant } from './tenant-pages-fixture.js';
 
 const HOSTILE = `<img src=x onerror=alert(1)>"'; touch /tmp/x $(id) \`id\` \\ #`;
 const KEY = /key_(?:pub|pvt|mgt)_[0-9A-Za-z]{32}/;
 
-describe('the pages of Applications', { skip: unless(findBrowser(), 'browser (chromium)') }, () => {
+describe('the pages of Applications', () => {
   let portal: PortalOfTenant;
   let ann: MemberAtBrowser;
   before(async () => {

@@ -1,7 +1,8 @@
+// needs: chromium
+
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, afterEach, before, beforeEach, describe, it } from 'node:test';
-import { unless } from '@strongroom/test-servers/find.js';
 import type { Browser } from 'playwright-core';
 import { bytesOfBase32, hotp, TOTP_STEP_MS } from '../../people/factors/totp.js';
 import { createLinks } from '../../people/links/links.js';
@@ -9,7 +10,6 @@ import { makeMember } from '../../resources/members/member-fixture.js';
 import type { MailedApp } from '../../resources/portal/mailbox-fixture.js';
 import { secretIn, startMailedApp } from '../../resources/portal/mailbox-fixture.js';
 import { givePassword, PASSWORD } from '../../resources/portal/portal-fixture.js';
-import { findBrowser } from '../headless-browser.js';
 import type { TestTenant } from '../test-app.js';
 import type { PersonAtBrowser } from './portal-page-fixture.js';
 import { addAuthenticator, launchBrowser, OTHER_NAME, openVisitor, signInOn } from './portal-page-fixture.js';
@@ -17,7 +17,7 @@ import { addAuthenticator, launchBrowser, OTHER_NAME, openVisitor, signInOn } fr
 const HOUR_MS = 3_600_000;
 const NEW_PASSWORD = 'another good one 4711';
 
-describe('the Portal in a real browser', { skip: unless(findBrowser(), 'browser (chromium)') }, () => {
+describe('the Portal in a real browser', () => {
   let mailed: MailedApp;
   let tenant: TestTenant;
   let browser: Browser;

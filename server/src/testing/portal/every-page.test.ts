@@ -1,9 +1,9 @@
+// needs: chromium
+
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { gzipSync } from 'node:zlib';
-import { unless } from '@strongroom/test-servers/find.js';
 import type { Page, Response } from 'playwright-core';
-import { findBrowser } from '../headless-browser.js';
 import type { Audit } from './axe-fixture.js';
 import { loadAxe } from './axe-fixture.js';
 import { CANARIES, fillForPages } from './every-page-fixture.js';
@@ -30,7 +30,7 @@ interface Looked {
   readonly walk: readonly Focus[];
 }
 
-describe('every page of the Portal', { skip: unless(findBrowser(), 'browser (chromium)') }, () => {
+describe('every page of the Portal', () => {
   let portal: PortalOfTenant;
   let ann: MemberAtBrowser;
   let audit: Audit;

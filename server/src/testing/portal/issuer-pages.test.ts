@@ -1,9 +1,10 @@
+// needs: chromium
+
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, afterEach, before, beforeEach, describe, it } from 'node:test';
-import { findProgram, unless } from '@strongroom/test-servers/find.js';
 import type { Browser } from 'playwright-core';
 import type { MemberRole } from '../../access/roles.js';
 import type { IssuerPair } from '../../people/oidc/oidc-fixture.js';
@@ -13,15 +14,12 @@ import { makeMember } from '../../resources/members/member-fixture.js';
 import { givePassword, PASSWORD } from '../../resources/portal/portal-fixture.js';
 import type { FakeClock } from '../fake-clock.js';
 import { createFakeClock } from '../fake-clock.js';
-import { findBrowser } from '../headless-browser.js';
 import type { TestApp, TestTenant } from '../test-app.js';
 import { startTestApp } from '../test-app.js';
 import type { PersonAtBrowser } from './portal-page-fixture.js';
 import { launchBrowser, openVisitor, signInOn } from './portal-page-fixture.js';
 
-const NEEDS = unless(findBrowser(), 'browser (chromium)') || unless(findProgram('openssl'), 'openssl');
-
-describe('a Portal with an issuer and without mail', { skip: NEEDS }, () => {
+describe('a Portal with an issuer and without mail', () => {
   let folder: string;
   let pair: IssuerPair;
   let clock: FakeClock;

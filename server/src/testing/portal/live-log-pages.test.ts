@@ -1,18 +1,18 @@
+// needs: chromium
+
 import assert from 'node:assert/strict';
 import type { TestContext } from 'node:test';
 import { after, afterEach, before, beforeEach, describe, it } from 'node:test';
-import { unless } from '@strongroom/test-servers/find.js';
 import { startTcpProxy } from '@strongroom/test-servers/tcp-proxy.js';
 import { PASSWORD } from '../../resources/portal/portal-fixture.js';
 import { eventually } from '../eventually.js';
-import { findBrowser } from '../headless-browser.js';
 import type { MemberAtBrowser, PortalOfTenant } from './tenant-pages-fixture.js';
 import { startPortalOfTenant } from './tenant-pages-fixture.js';
 
 /** What a page keeps at most. */
 const KEPT = 500;
 
-describe('the log as it grows', { skip: unless(findBrowser(), 'browser (chromium)') }, () => {
+describe('the log as it grows', () => {
   let portal: PortalOfTenant;
   let ann: MemberAtBrowser;
   let key: string;

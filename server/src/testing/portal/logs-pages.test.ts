@@ -1,16 +1,16 @@
+// needs: chromium
+
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { after, afterEach, before, beforeEach, describe, it } from 'node:test';
-import { unless } from '@strongroom/test-servers/find.js';
 import { eventually } from '../eventually.js';
-import { findBrowser } from '../headless-browser.js';
 import type { MemberAtBrowser, PortalOfTenant } from './tenant-pages-fixture.js';
 import { startPortalOfTenant } from './tenant-pages-fixture.js';
 
 const HOSTILE = `<img src=x onerror=alert(1)>"'`;
 const DAY_MS = 86_400_000;
 
-describe('the log of a tenant', { skip: unless(findBrowser(), 'browser (chromium)') }, () => {
+describe('the log of a tenant', () => {
   let portal: PortalOfTenant;
   let ann: MemberAtBrowser;
   let application: { readonly id: string; readonly key: string };

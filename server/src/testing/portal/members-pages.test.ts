@@ -1,20 +1,20 @@
+// needs: chromium
+
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, afterEach, before, beforeEach, describe, it } from 'node:test';
-import { unless } from '@strongroom/test-servers/find.js';
 import { createDeferred } from '../../kernel/deferred.js';
 import type { MadeMember } from '../../resources/members/member-fixture.js';
 import { makeMember } from '../../resources/members/member-fixture.js';
 import { givePassword, PASSWORD } from '../../resources/portal/portal-fixture.js';
 import { eventually } from '../eventually.js';
-import { findBrowser } from '../headless-browser.js';
 import { addAuthenticator, signInOn } from './portal-page-fixture.js';
 import type { MemberAtBrowser, PortalOfTenant } from './tenant-pages-fixture.js';
 import { startPortalOfTenant } from './tenant-pages-fixture.js';
 
 const MINUTE_MS = 60_000;
 
-describe('the page of members in a real browser', { skip: unless(findBrowser(), 'browser (chromium)') }, () => {
+describe('the page of members in a real browser', () => {
   let portal: PortalOfTenant;
   let ann: MemberAtBrowser;
   before(async () => {

@@ -1,14 +1,13 @@
+// needs: chromium
+
 import assert from 'node:assert/strict';
 import { after, afterEach, before, beforeEach, describe, it } from 'node:test';
-import { unless } from '@strongroom/test-servers/find.js';
-import { findBrowser } from '../headless-browser.js';
 import type { MemberAtBrowser, PortalOfTenant } from './tenant-pages-fixture.js';
 import { startPortalOfTenant } from './tenant-pages-fixture.js';
 
 const HOSTILE = `<img src=x onerror=alert(1)>"'`;
-const skip = unless(findBrowser(), 'browser (chromium)');
 
-describe('the overview of a tenant', { skip }, () => {
+describe('the overview of a tenant', () => {
   let portal: PortalOfTenant;
   let ann: MemberAtBrowser;
   before(async () => {
@@ -135,7 +134,7 @@ describe('the overview of a tenant', { skip }, () => {
   });
 });
 
-describe('the overview where refusals are logged', { skip }, () => {
+describe('the overview where refusals are logged', () => {
   it('counts them by day, and leads to them', async () => {
     const portal = await startPortalOfTenant({ STRONGROOM_AUDIT: 'full' });
     const { app } = portal.mailed;
@@ -159,7 +158,7 @@ describe('the overview where refusals are logged', { skip }, () => {
   });
 });
 
-describe('the usage of a tenant', { skip }, () => {
+describe('the usage of a tenant', () => {
   let portal: PortalOfTenant;
   before(async () => {
     portal = await startPortalOfTenant();

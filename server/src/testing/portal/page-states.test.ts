@@ -1,14 +1,13 @@
+// needs: chromium, engine
+
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, before, beforeEach, describe, it } from 'node:test';
-import { findEngine } from '@strongroom/engine/paths.js';
-import { unless } from '@strongroom/test-servers/find.js';
 import type { Page } from 'playwright-core';
 import { createLinks } from '../../people/links/links.js';
 import { makeMember } from '../../resources/members/member-fixture.js';
 import { secretIn } from '../../resources/portal/mailbox-fixture.js';
 import { givePassword, openBrowser, PASSWORD } from '../../resources/portal/portal-fixture.js';
-import { findBrowser } from '../headless-browser.js';
 import type { Audit } from './axe-fixture.js';
 import { loadAxe } from './axe-fixture.js';
 import type { EveryPage } from './every-page-fixture.js';
@@ -20,9 +19,7 @@ import { startPortalOfTenant } from './tenant-pages-fixture.js';
 const WIDTHS = [390] as const;
 const HOUR_MS = 3_600_000;
 
-describe('what pages of the Portal become when they are used', {
-  skip: unless(findBrowser(), 'browser (chromium)'),
-}, () => {
+describe('what pages of the Portal become when they are used', () => {
   let portal: PortalOfTenant;
   let every: EveryPage;
   let ann: MemberAtBrowser;
@@ -189,9 +186,7 @@ describe('what pages of the Portal become when they are used', {
     assertNoData('a preview', await answer.text(), await content());
   });
 
-  it('has no data of tokens in a test run, but what its code returns by itself', {
-    skip: findEngine() ? false : 'the engine does not run here',
-  }, async () => {
+  it('has no data of tokens in a test run, but what its code returns by itself', async () => {
     const editor = ann.page.getByRole('textbox', { name: 'Code', exact: true });
     const result = ann.page.getByRole('region', { name: 'raw', exact: true });
     await ann.open(`reactors/${every.reactorId}`);

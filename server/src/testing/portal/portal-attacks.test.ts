@@ -1,12 +1,12 @@
+// needs: chromium
+
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { after, afterEach, before, beforeEach, describe, it } from 'node:test';
-import { unless } from '@strongroom/test-servers/find.js';
 import { secretIn } from '../../resources/portal/mailbox-fixture.js';
 import { openBrowser, PASSWORD } from '../../resources/portal/portal-fixture.js';
-import { findBrowser } from '../headless-browser.js';
 import { fillForPages } from './every-page-fixture.js';
 import { OTHER_NAME, signInOn } from './portal-page-fixture.js';
 import type { MemberAtBrowser, PortalOfTenant } from './tenant-pages-fixture.js';
@@ -29,7 +29,7 @@ async function startOtherSite(page: (portalOrigin: string) => string, portalOrig
   };
 }
 
-describe('attacks on the Portal in a real browser', { skip: unless(findBrowser(), 'browser (chromium)') }, () => {
+describe('attacks on the Portal in a real browser', () => {
   let portal: PortalOfTenant;
   let ann: MemberAtBrowser;
   before(async () => {

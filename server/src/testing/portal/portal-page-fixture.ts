@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
+import { findBrowser } from '@strongroom/test-servers/find.js';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { chromium } from 'playwright-core';
-import { findBrowser } from '../headless-browser.js';
 import type { TestApp } from '../test-app.js';
 
 /** A name that is not this machine's own, for what browsers trust less. */

@@ -1,9 +1,9 @@
+// needs: chromium
+
 import assert from 'node:assert/strict';
 import { after, afterEach, before, beforeEach, describe, it } from 'node:test';
-import { findProgram, unless } from '@strongroom/test-servers/find.js';
 import type { TestDestination } from '../../resources/proxies/run/destination-fixture.js';
 import { startDestination } from '../../resources/proxies/run/destination-fixture.js';
-import { findBrowser } from '../headless-browser.js';
 import { assertNothingRan, definitionTests, HOSTILE } from './definition-pages-fixture.js';
 import type { MemberAtBrowser, PortalOfTenant } from './tenant-pages-fixture.js';
 import { startPortalOfTenant } from './tenant-pages-fixture.js';
@@ -11,14 +11,14 @@ import { startPortalOfTenant } from './tenant-pages-fixture.js';
 const DESTINATION = 'https://api.provider.example/v1';
 const CODE = 'module.exports = async ({ args }) => ({ body: args.body, headers: args.headers });';
 
-describe('the pages of Proxies', { skip: unless(findBrowser(), 'browser (chromium)') }, () => {
+describe('the pages of Proxies', () => {
   let portal: PortalOfTenant;
   let ann: MemberAtBrowser;
   const { call, make, heading, write } = definitionTests(() => portal);
-  let destination: TestDestination | undefined;
+  let destination: TestDestination;
   before(async () => {
-    destination = findProgram('openssl') ? await startDestination() : undefined;
-    portal = await startPortalOfTenant(destination?.env);
+    destination = await startDestination();
+    portal = await startPortalOfTenant(destination.env);
   });
   after(async () => {
     await portal?.close();
@@ -137,10 +137,7 @@ describe('the pages of Proxies', { skip: unless(findBrowser(), 'browser (chromiu
     assert.deepEqual([restored.destination_url, restored.response_transform], [DESTINATION, undefined]);
   });
 
-  it('counts its calls: what succeeded, what failed and why', {
-    skip: unless(findProgram('openssl'), 'openssl'),
-  }, async () => {
-    assert.ok(destination);
+  it('counts its calls: what succeeded, what failed and why', async () => {
     const id = await make('/proxies', { name: 'Counted', destination_url: destination.named });
     await ann.open(`proxies/${id}?tab=figures`);
     await ann.reads('No calls in the last 30 days');

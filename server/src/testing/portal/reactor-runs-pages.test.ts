@@ -1,20 +1,17 @@
+// needs: chromium, engine
+
 import assert from 'node:assert/strict';
 import { after, afterEach, before, beforeEach, describe, it } from 'node:test';
-import { findEngine } from '@strongroom/engine/paths.js';
-import { unless } from '@strongroom/test-servers/find.js';
 import { PASSWORD } from '../../resources/portal/portal-fixture.js';
 import { eventually } from '../eventually.js';
-import { findBrowser } from '../headless-browser.js';
 import { assertNothingRan, definitionTests, HOSTILE } from './definition-pages-fixture.js';
 import type { MemberAtBrowser, PortalOfTenant } from './tenant-pages-fixture.js';
 import { startPortalOfTenant } from './tenant-pages-fixture.js';
 
-const SKIP = unless(findBrowser(), 'browser (chromium)') || (findEngine() ? false : 'the engine does not run here');
-
 /** The limit, and what bounds a hang behind it. */
 const LIMIT_HANGS_MS = 90_000;
 
-describe('runs of Reactors on their pages', { skip: SKIP }, () => {
+describe('runs of Reactors on their pages', () => {
   let portal: PortalOfTenant;
   let ann: MemberAtBrowser;
   /** Began a run without an end before all others, so that nobody has to wait for its limit. */

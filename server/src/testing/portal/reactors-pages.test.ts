@@ -1,9 +1,9 @@
+// needs: chromium
+
 import assert from 'node:assert/strict';
 import { after, afterEach, before, beforeEach, describe, it } from 'node:test';
-import { unless } from '@strongroom/test-servers/find.js';
 import { PASSWORD } from '../../resources/portal/portal-fixture.js';
 import { eventually } from '../eventually.js';
-import { findBrowser } from '../headless-browser.js';
 import { assertNothingRan, definitionTests, HOSTILE } from './definition-pages-fixture.js';
 import type { MemberAtBrowser, PortalOfTenant } from './tenant-pages-fixture.js';
 import { startPortalOfTenant } from './tenant-pages-fixture.js';
@@ -13,7 +13,7 @@ const ECHO = 'module.exports = async ({ args }) => ({ raw: args });';
 /** Keys in files have lines. */
 const PEM = '-----BEGIN KEY-----\nabc\n-----END KEY-----';
 
-describe('the pages of Reactors', { skip: unless(findBrowser(), 'browser (chromium)') }, () => {
+describe('the pages of Reactors', () => {
   let portal: PortalOfTenant;
   let ann: MemberAtBrowser;
   const { call, make, heading, write } = definitionTests(() => portal);
@@ -345,7 +345,7 @@ describe('the pages of Reactors', { skip: unless(findBrowser(), 'browser (chromi
   });
 });
 
-describe('the pages of Reactors where no code runs', { skip: unless(findBrowser(), 'browser (chromium)') }, () => {
+describe('the pages of Reactors where no code runs', () => {
   it('say so, why, and what to do; editing still works', async (t) => {
     const portal = await startPortalOfTenant({ STRONGROOM_REACTORS: 'off' });
     t.after(() => portal.close());

@@ -1,8 +1,8 @@
+// needs: chromium
+
 import assert from 'node:assert/strict';
 import { after, afterEach, before, beforeEach, describe, it } from 'node:test';
-import { unless } from '@strongroom/test-servers/find.js';
 import { makeMember } from '../../resources/members/member-fixture.js';
-import { findBrowser } from '../headless-browser.js';
 import type { TestTenant } from '../test-app.js';
 import { addAuthenticator } from './portal-page-fixture.js';
 import type { MemberAtBrowser, PortalOfTenant } from './tenant-pages-fixture.js';
@@ -11,7 +11,7 @@ import { startPortalOfTenant } from './tenant-pages-fixture.js';
 const DAY_MS = 86_400_000;
 const HOSTILE = `<img src=x onerror=alert(1)>"'`;
 
-describe('the page of settings in a real browser', { skip: unless(findBrowser(), 'browser (chromium)') }, () => {
+describe('the page of settings in a real browser', () => {
   let portal: PortalOfTenant;
   let tenant: TestTenant;
   let ann: MemberAtBrowser;

@@ -1,16 +1,16 @@
+// needs: chromium
+
 import assert from 'node:assert/strict';
 import { after, afterEach, before, beforeEach, describe, it } from 'node:test';
-import { unless } from '@strongroom/test-servers/find.js';
 import { makeMember } from '../../resources/members/member-fixture.js';
 import { givePassword, PASSWORD } from '../../resources/portal/portal-fixture.js';
-import { findBrowser } from '../headless-browser.js';
 import { signInOn } from './portal-page-fixture.js';
 import type { MemberAtBrowser, PortalOfTenant } from './tenant-pages-fixture.js';
 import { startPortalOfTenant } from './tenant-pages-fixture.js';
 
 const ID = '5f0c7a7e-26a0-4c39-8a33-0d1f4c1f5a11';
 
-describe('around the pages of the Portal', { skip: unless(findBrowser(), 'browser (chromium)') }, () => {
+describe('around the pages of the Portal', () => {
   let portal: PortalOfTenant;
   let ann: MemberAtBrowser;
   before(async () => {

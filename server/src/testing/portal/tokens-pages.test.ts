@@ -1,7 +1,7 @@
+// needs: chromium
+
 import assert from 'node:assert/strict';
 import { after, afterEach, before, beforeEach, describe, it } from 'node:test';
-import { unless } from '@strongroom/test-servers/find.js';
-import { findBrowser } from '../headless-browser.js';
 import type { MemberAtBrowser, PortalOfTenant } from './tenant-pages-fixture.js';
 import { startPortalOfTenant } from './tenant-pages-fixture.js';
 
@@ -10,7 +10,7 @@ const NUMBER = '4111111111111111';
 const SECRET = 'canary-of-the-data';
 const HOSTILE = `<img src=x onerror=alert(1)>"'`;
 
-describe('the pages of tokens', { skip: unless(findBrowser(), 'browser (chromium)') }, () => {
+describe('the pages of tokens', () => {
   let portal: PortalOfTenant;
   let ann: MemberAtBrowser;
   let key: string;

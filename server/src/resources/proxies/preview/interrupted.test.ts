@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { findProgram } from '@strongroom/test-servers/find.js';
 import { eventually } from '../../../testing/eventually.js';
 import type { Answer } from '../../../testing/http-client.js';
 import type { TestApp } from '../../../testing/test-app.js';
@@ -11,9 +10,7 @@ import { CARD_NUMBER, MASKED, openPreviews, previewCalls, SECRET } from './previ
 const DOOR = 78;
 const PREVIEWED = 'Token previewed in proxy';
 
-describe('a preview that something happens to', {
-  skip: findProgram('openssl') ? false : 'openssl is not here',
-}, () => {
+describe('a preview that something happens to', () => {
   let world: PreviewsWorld;
   let app: TestApp;
   /** Another process: in this one a tenant's large tokens are read one at a time, also by who deletes them. */

@@ -1,13 +1,12 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { findProgram } from '@strongroom/test-servers/find.js';
 import { newId } from '../../../kernel/ids.js';
 import type { TestApp, TestTenant } from '../../../testing/test-app.js';
 import type { TestDestination } from '../run/destination-fixture.js';
 import type { PreviewsWorld } from './previews-fixture.js';
 import { CARD_NUMBER, MASKED, openPreviews, previewCalls, SECRET } from './previews-fixture.js';
 
-describe('the preview of a Proxy', { skip: findProgram('openssl') ? false : 'openssl is not here' }, () => {
+describe('the preview of a Proxy', () => {
   let world: PreviewsWorld;
   let destination: TestDestination;
   let app: TestApp;

@@ -1,7 +1,7 @@
+// needs: engine
+
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { findEngine } from '@strongroom/engine/paths.js';
-import { findProgram } from '@strongroom/test-servers/find.js';
 import { generateApiKey } from '../../../access/api-key.js';
 import { foundIn } from '../../../testing/canary-forms.js';
 import { eventually } from '../../../testing/eventually.js';
@@ -9,7 +9,6 @@ import { everyRow } from '../../../testing/every-row.js';
 import type { CanaryWorld, WireAnswer, WireCall } from './canaries-fixture.js';
 import { callRaw, DEAD_PORT, digits, everythingSent, openCanaryWorld, PATIENT_MS } from './canaries-fixture.js';
 
-const isRun = findEngine() && findProgram('openssl');
 const TRANSFORM_BYTES_MAX = 5_242_880;
 
 interface CanaryCall extends WireCall {
@@ -24,9 +23,7 @@ interface CanaryCall extends WireCall {
   readonly wordsOf?: 'destination' | 'code';
 }
 
-describe('what is secret in calls through Proxies', {
-  skip: isRun ? false : 'neither the engine nor openssl may be missing',
-}, () => {
+describe('what is secret in calls through Proxies', () => {
   let world: CanaryWorld;
   /** Every answer that was written here, whole, with the call it belongs to. */
   const ourAnswers: string[] = [];

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { get } from 'node:http';
 import { after, before, describe, it } from 'node:test';
-import { findProgram } from '@strongroom/test-servers/find.js';
 import type { CallOptions } from '../../../testing/http-client.js';
 import type { TestApp, TestTenant } from '../../../testing/test-app.js';
 import { startTestApp } from '../../../testing/test-app.js';
@@ -10,7 +9,7 @@ import { startDestination } from './destination-fixture.js';
 
 const CARD = '4242424242424242';
 
-describe('a call through an ephemeral Proxy', { skip: findProgram('openssl') ? false : 'openssl is not here' }, () => {
+describe('a call through an ephemeral Proxy', () => {
   let destination: TestDestination;
   let app: TestApp;
   let tenant: TestTenant;

@@ -1,7 +1,7 @@
+// needs: engine
+
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { findEngine } from '@strongroom/engine/paths.js';
-import { findProgram } from '@strongroom/test-servers/find.js';
 import type { DialTarget } from '../../../outbound/connect.js';
 import { dialTcp } from '../../../outbound/connect.js';
 import { HIDDEN } from '../../../outbound/hidden-hosts-fixture.js';
@@ -32,9 +32,8 @@ const DENIED = [
   ...['denied.test', 'DENIED.Test', 'denied.test.', '%64enied.test', 'denied%2etest', 'denied。test', 'ｄenied.test'],
   ...['denied.test:443', 'denied.test:0443', 'de\u00adnied.test', 'de\tnied.test'],
 ];
-const isThere = findProgram('openssl') ? false : 'openssl is not here';
 
-describe('a caller who wants what the policy forbids', { skip: isThere }, () => {
+describe('a caller who wants what the policy forbids', () => {
   let destination: TestDestination;
   let app: TestApp;
   let tenant: TestTenant;
@@ -261,9 +260,7 @@ describe('a caller who wants what the policy forbids', { skip: isThere }, () => 
     assert.deepEqual([inQuery.status, destination.last().url], [200, '/v1/x?svc-proxy-url=https://private.test']);
   });
 
-  it('gets nowhere by code, whose requests are judged the same', {
-    skip: findEngine() ? false : 'no engine',
-  }, async () => {
+  it('gets nowhere by code, whose requests are judged the same', async () => {
     const urls = ['https://10.0.0.1', 'https://private.test', 'https://0x7f.1', `https://127.0.0.1:${app.port}`];
     const code = `module.exports = async () => ({ body: await Promise.all(${JSON.stringify(urls)}.map(
       (url) => fetch(url).then(() => 'reached', () => 'refused'))) });`;

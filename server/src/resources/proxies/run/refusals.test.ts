@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { findProgram } from '@strongroom/test-servers/find.js';
 import { eventually, HANGS_MS } from '../../../testing/eventually.js';
 import type { RawAnswer } from '../../../testing/raw-http.js';
 import { exchange, message } from '../../../testing/raw-http.js';
@@ -13,9 +12,7 @@ const CARD = '4242424242424242';
 const BODY_BYTES_MAX = 1_000_000;
 const SLOW_TYPES = ['application/json', 'application/octet-stream'];
 
-describe('what a call through a Proxy is refused for, and how it is told', {
-  skip: findProgram('openssl') ? false : 'openssl is not here',
-}, () => {
+describe('what a call through a Proxy is refused for, and how it is told', () => {
   let destination: TestDestination;
   let app: TestApp;
   let tenant: TestTenant;

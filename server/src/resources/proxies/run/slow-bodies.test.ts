@@ -2,7 +2,6 @@ import assert from 'node:assert/strict';
 import type { Socket } from 'node:net';
 import { connect } from 'node:net';
 import { after, afterEach, before, describe, it } from 'node:test';
-import { findProgram } from '@strongroom/test-servers/find.js';
 import { eventually } from '../../../testing/eventually.js';
 import type { TestApp } from '../../../testing/test-app.js';
 import { startTestApp } from '../../../testing/test-app.js';
@@ -13,7 +12,7 @@ const TENANTS = 2;
 const EACH = 6;
 const PAST_FREE_BYTES = 70_000;
 
-describe('bodies that come slowly', { skip: findProgram('openssl') ? false : 'openssl is not here' }, () => {
+describe('bodies that come slowly', () => {
   let destination: TestDestination;
   let app: TestApp;
   let key: string;

@@ -1,16 +1,15 @@
+// needs: engine
+
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { request } from 'node:http';
 import { after, before, describe, it } from 'node:test';
-import { findEngine } from '@strongroom/engine/paths.js';
-import { findProgram } from '@strongroom/test-servers/find.js';
 import type { TestApp, TestTenant } from '../../../testing/test-app.js';
 import { startTestApp } from '../../../testing/test-app.js';
 import type { TestDestination } from './destination-fixture.js';
 import { startDestination } from './destination-fixture.js';
 
 const CARD = '4242424242424242';
-const isRun = findEngine() && findProgram('openssl');
 const MANAGES = ['proxy:create', 'proxy:read', 'proxy:update', 'proxy:delete', 'log:read'];
 
 interface Made {
@@ -18,9 +17,7 @@ interface Made {
   readonly key: string;
 }
 
-describe('a call through a stored Proxy', {
-  skip: isRun ? false : 'neither the engine nor openssl may be missing',
-}, () => {
+describe('a call through a stored Proxy', () => {
   let destination: TestDestination;
   let app: TestApp;
   let tenant: TestTenant;

@@ -3,7 +3,6 @@ import { once } from 'node:events';
 import type { ClientRequest, IncomingMessage } from 'node:http';
 import { request } from 'node:http';
 import { after, afterEach, before, describe, it } from 'node:test';
-import { findProgram } from '@strongroom/test-servers/find.js';
 import { eventually } from '../../../testing/eventually.js';
 import type { TestApp, TestTenant } from '../../../testing/test-app.js';
 import { startTestApp } from '../../../testing/test-app.js';
@@ -16,7 +15,7 @@ const STRANGERS_MAX = 8;
 /** Of one destination of a tenant. Strangers have half. */
 const PLACES = 4;
 
-describe('what strangers take of a tenant', { skip: findProgram('openssl') ? false : 'openssl is not here' }, () => {
+describe('what strangers take of a tenant', () => {
   let destination: TestDestination;
   let app: TestApp;
   const sent: ClientRequest[] = [];

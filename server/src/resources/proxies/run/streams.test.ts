@@ -3,7 +3,6 @@ import { once } from 'node:events';
 import type { ClientRequest, IncomingMessage, ServerResponse } from 'node:http';
 import { request } from 'node:http';
 import { after, before, describe, it } from 'node:test';
-import { findProgram } from '@strongroom/test-servers/find.js';
 import { eventually } from '../../../testing/eventually.js';
 import type { TestApp } from '../../../testing/test-app.js';
 import { startTestApp } from '../../../testing/test-app.js';
@@ -15,7 +14,7 @@ const LARGE = 100 * 1_048_576;
 /** What the system and the three ends may have under way of one direction. Far less than what is sent. */
 const UNDER_WAY_MAX = 32 * 1_048_576;
 
-describe('bodies through a Proxy', { skip: findProgram('openssl') ? false : 'openssl is not here' }, () => {
+describe('bodies through a Proxy', () => {
   let destination: TestDestination;
   let app: TestApp;
   let key: string;

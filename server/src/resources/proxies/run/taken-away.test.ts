@@ -3,7 +3,6 @@ import { once } from 'node:events';
 import type { IncomingMessage } from 'node:http';
 import { request } from 'node:http';
 import { after, before, describe, it } from 'node:test';
-import { findProgram } from '@strongroom/test-servers/find.js';
 import type { FakeClock } from '../../../testing/fake-clock.js';
 import { createFakeClock } from '../../../testing/fake-clock.js';
 import type { TestApp, TestTenant } from '../../../testing/test-app.js';
@@ -14,9 +13,7 @@ import { startDestination } from './destination-fixture.js';
 const CARD = '4242424242424242';
 const LATE_MS = 1_000;
 
-describe('what is taken away while a body without a key is on its way', {
-  skip: findProgram('openssl') ? false : 'openssl is not here',
-}, () => {
+describe('what is taken away while a body without a key is on its way', () => {
   let destination: TestDestination;
   let app: TestApp;
   let clock: FakeClock;

@@ -1,6 +1,7 @@
+// needs: engine
+
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { findEngine } from '@strongroom/engine/paths.js';
 import { newId } from '../../../kernel/ids.js';
 import { createFakeClock } from '../../../testing/fake-clock.js';
 import type { TestApp, TestTenant } from '../../../testing/test-app.js';
@@ -104,9 +105,7 @@ describe('GET /reactors/{id}/metrics', () => {
     assert.equal((await metrics(await make(), { key })).status, 403);
   });
 
-  it('counts the runs of two processes by what became of them, at once for the one that ran them', {
-    skip: findEngine() ? false : 'the engine does not run here',
-  }, async () => {
+  it('counts the runs of two processes by what became of them, at once for the one that ran them', async () => {
     const second = await startTestApp({
       clock: createFakeClock(NOON_MS),
       beside: { db: app.db, rootKey: rootKeyOf(app) },

@@ -1,8 +1,8 @@
+// needs: engine
+
 import assert from 'node:assert/strict';
 import { createHmac } from 'node:crypto';
 import { after, before, describe, it } from 'node:test';
-import { findEngine } from '@strongroom/engine/paths.js';
-import { findProgram } from '@strongroom/test-servers/find.js';
 import { eventually } from '../../../testing/eventually.js';
 import type { FakeClock } from '../../../testing/fake-clock.js';
 import { createFakeClock } from '../../../testing/fake-clock.js';
@@ -23,9 +23,8 @@ const CODE = `const { AuthorizationError, CustomHttpResponseError } = require('s
   };`;
 /** Seconds between two deliveries, as they are specified. */
 const DELAYS_S = [5, 10, 30, 60, 120, 300, 600, 1_200, 2_400, 4_200];
-const isRun = findEngine() && findProgram('openssl');
 
-describe('the callback of a call', { skip: isRun ? false : 'neither the engine nor openssl may be missing' }, () => {
+describe('the callback of a call', () => {
   let server: CallbackServer;
   let app: TestApp;
   let clock: FakeClock;

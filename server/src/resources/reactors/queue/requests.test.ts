@@ -1,6 +1,7 @@
+// needs: engine
+
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { findEngine } from '@strongroom/engine/paths.js';
 import { eventually } from '../../../testing/eventually.js';
 import type { TestApp } from '../../../testing/test-app.js';
 import { startTestApp } from '../../../testing/test-app.js';
@@ -11,7 +12,7 @@ const NOBODY = '00000000-0000-4000-8000-000000000000';
 const WAITS = 'module.exports = async () => new Promise((resolve) => setTimeout(resolve, 60_000));';
 const ECHO = 'module.exports = async (req) => ({ raw: [req.args, req.request_id, req.attempt] });';
 
-describe('POST /reactors/{id}/react-async', { skip: findEngine() ? false : 'the engine does not run here' }, () => {
+describe('POST /reactors/{id}/react-async', () => {
   let app: TestApp;
   let of: QueueTenant;
   before(async () => {

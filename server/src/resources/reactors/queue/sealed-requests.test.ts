@@ -1,6 +1,7 @@
+// needs: engine
+
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { findEngine } from '@strongroom/engine/paths.js';
 import { keyVersionOf } from '../../../crypto/aead.js';
 import { openKeyStore } from '../../../crypto/key-store.js';
 import { systemClock } from '../../../kernel/clock.js';
@@ -20,7 +21,7 @@ async function* only(tenantId: string): AsyncGenerator<string> {
   yield tenantId;
 }
 
-describe('sealed requests of Reactors', { skip: findEngine() ? false : 'the engine does not run here' }, () => {
+describe('sealed requests of Reactors', () => {
   let app: TestApp;
   let database: Database;
   let of: QueueTenant;

@@ -1,7 +1,8 @@
+// needs: engine
+
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, before, describe, it } from 'node:test';
-import { findEngine } from '@strongroom/engine/paths.js';
 import { eventually } from '../../../testing/eventually.js';
 import type { FakeClock } from '../../../testing/fake-clock.js';
 import { createFakeClock } from '../../../testing/fake-clock.js';
@@ -18,7 +19,7 @@ const SECOND = `module.exports = async (req) => {
 };`;
 const DAY_MS = 86_400_000;
 
-describe('requests of a process that ends', { skip: findEngine() ? false : 'the engine does not run here' }, () => {
+describe('requests of a process that ends', () => {
   /** Keeps the database, takes calls of the API and runs no code. */
   let keeper: TestApp;
   let clock: FakeClock;

@@ -1,10 +1,11 @@
+// needs: engine
+
 import assert from 'node:assert/strict';
 import type { Server } from 'node:http';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { after, before, describe, it } from 'node:test';
 import { gzipSync } from 'node:zlib';
-import { findEngine } from '@strongroom/engine/paths.js';
 import { systemClock } from '../../../kernel/clock.js';
 import type { Way } from '../../../outbound/outbound-fixture.js';
 import { TENANT, wayOut } from '../../../outbound/outbound-fixture.js';
@@ -21,7 +22,7 @@ interface Seen {
 /** Two answers of one tenant, each twice, and what lies about until it is collected. */
 const LARGE_MAX = 64 * 1024 * 1024;
 
-describe('requests of code', { skip: findEngine() ? false : 'the engine does not run here' }, () => {
+describe('requests of code', () => {
   let server: Server;
   let port = 0;
   let way: Way;
