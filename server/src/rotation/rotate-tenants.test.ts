@@ -1,3 +1,5 @@
+// needs: time
+
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { TABLES } from '../resources.js';

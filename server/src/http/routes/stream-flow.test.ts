@@ -1,3 +1,5 @@
+// needs: time
+
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import type { ClientRequest } from 'node:http';

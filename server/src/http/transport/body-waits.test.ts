@@ -1,3 +1,5 @@
+// needs: time
+
 import assert from 'node:assert/strict';
 import type { Socket } from 'node:net';
 import { connect } from 'node:net';

@@ -1,3 +1,5 @@
+// needs: time
+
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import type { RouteRecord } from '../../http/routes/route.js';

@@ -1,3 +1,5 @@
+// needs: time
+
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { eventually, HANGS_MS } from '../../../testing/eventually.js';
