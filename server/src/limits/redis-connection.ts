@@ -20,7 +20,7 @@ const CALLS_MAX = 10_000;
 
 export async function connectRedis(options: RedisConnectionOptions): Promise<RedisConnection> {
   // Loaded by those alone who use Redis: it takes a tenth of a start.
-  const { createClient, ErrorReply } = await import('@redis/client');
+  const { createClient, ErrorReply } = await import('./redis-client.js');
   const read = (error: unknown): unknown => (error instanceof ErrorReply ? new RedisRefusal(error.message) : error);
   const client = createClient({
     url: options.url,
