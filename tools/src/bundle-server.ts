@@ -29,9 +29,11 @@ export async function bundleServer(): Promise<void> {
         format: 'esm',
         platform: 'node',
         target: 'node20.19',
-        // These two find files beside themselves.
+        // The engine and the Portal look for files beside their own modules.
         external: ['@strongroom/*'],
         banner: { js: REQUIRE },
+        // Names stay, so that a stack trace can be read without the source maps too.
+        minifyWhitespace: true,
         sourcemap: true,
         sourcesContent: false,
         logLevel: 'warning',

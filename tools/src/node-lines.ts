@@ -6,8 +6,11 @@ import { report } from './checks.js';
 
 /** The lines above the oldest, which the gate runs everything on. Their exact versions stand in tools/node-lines/package.json. */
 const LINES = ['22', '24', '26'] as const;
-/** What depends most on the platform: HTTP over real sockets, processes that are killed, and the API seen from outside. */
-const PATTERNS = ['server/src/http/', 'server/src/outbound/', 'server/src/testing/crash/', 'acceptance/src/'];
+/** The API seen from outside and connections of HTTP, which depend most on the platform. */
+const SHORT = ['server/src/http/transport/', 'server/src/outbound/', 'acceptance/src/api'];
+/** Also everything else over HTTP, processes that are killed, and real clients. */
+const LONG = ['server/src/http/', 'server/src/outbound/', 'server/src/testing/crash/', 'acceptance/src/'];
+const PATTERNS = process.argv.includes('--long') ? LONG : SHORT;
 const FOLDER = 'tools/node-lines';
 
 /** Runs a program to its end and hands its lines on as they come. */

@@ -89,7 +89,7 @@ class ResultCollector implements TestRun {
     }
     const reason = skip ?? todo;
     const isSuite = details.type === 'suite';
-    // A suite that fails because of its tests is no failure of its own; one that is skipped stands for all of its tests.
+    // Suites are not counted, except one that fails by itself and one that is skipped, which stands for all of its tests.
     if (!isSuite || (isPassed ? reason !== undefined : !isSubtestFailure(details.error))) {
       const outcome = reason !== undefined ? 'skipped' : isPassed ? 'passed' : 'failed';
       this.#open.push({ depth: nesting, names: [name], outcome, reason: String(reason ?? ''), error: details.error });

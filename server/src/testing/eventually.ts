@@ -5,9 +5,9 @@ const REST_MS = 10;
 /** A machine that stood still did so for what is awaited as well: no step counts for more. */
 const STEP_MAX_MS = 1_000;
 /** Bounds a hang, not the speed of a machine that others use too. */
-export const HANGS_MS = 60_000;
+export const HANGS_MS = 300_000;
 /** For what another process has to be started for, its database made, and more of that beside it. */
-export const START_HANGS_MS = 180_000;
+export const START_HANGS_MS = 300_000;
 /**
  * A process that was not told of a change finds out by itself after the ten seconds between two echoes: who hears of it in less
  * was told.

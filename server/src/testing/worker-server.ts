@@ -6,6 +6,7 @@ import { Agent, request } from 'node:http';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { freePort } from '@strongroom/test-servers/programs.js';
+import { QUIET_START } from './command-runner.js';
 import { eventually, START_HANGS_MS } from './eventually.js';
 
 export const MAIN = fileURLToPath(new URL('../main.js', import.meta.url));
@@ -29,7 +30,7 @@ export interface WorkerServer {
 /** The environment of an operator, without settings of ours. */
 export function operatorEnv(env: Env): NodeJS.ProcessEnv {
   const own = Object.entries(process.env).filter(([name]) => !name.startsWith('STRONGROOM_'));
-  return { ...Object.fromEntries(own), ...env };
+  return { ...Object.fromEntries(own), ...QUIET_START, ...env };
 }
 
 /** The product with several processes, in a process group of its own as at a terminal. Its output goes to a file. */

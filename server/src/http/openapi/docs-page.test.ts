@@ -1,3 +1,5 @@
+// alone: it measures the memory of its process
+
 import assert from 'node:assert/strict';
 import { connect } from 'node:net';
 import { after, before, describe, it } from 'node:test';

@@ -1,3 +1,5 @@
+// alone: it measures the memory of its process
+
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { youngCollector } from '../../kernel/young-memory.js';

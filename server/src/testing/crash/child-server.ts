@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
+import { QUIET_START } from '../command-runner.js';
 
 export interface ChildServer {
   readonly baseUrl: string;
@@ -20,6 +21,7 @@ export function spawnServer(dataDir: string, key: string): ChildProcess {
       STRONGROOM_DATA_DIR: dataDir,
       STRONGROOM_PORT: '0',
       STRONGROOM_RATE_LIMITS: 'off',
+      ...QUIET_START,
       STRONGROOM_BOOTSTRAP_API_KEY: key,
     },
     stdio: ['ignore', 'pipe', 'pipe'],

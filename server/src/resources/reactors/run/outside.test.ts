@@ -1,4 +1,5 @@
 // needs: engine
+// alone: it measures the memory of its process
 
 import assert from 'node:assert/strict';
 import type { Server } from 'node:http';
