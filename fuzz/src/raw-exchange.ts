@@ -46,10 +46,12 @@ export function exchangeRaw(options: RawOptions): Promise<RawOutcome> {
     let startedMs = performance.now();
     let sent = 0;
     let seen = 0;
+    let isOver = false;
     let settling: NodeJS.Timeout | undefined;
     let timer = setTimeout(() => finish(false), deadlineMs + pieces * pauseMs);
 
     function finish(isClosed: boolean): void {
+      isOver = true;
       clearTimeout(timer);
       clearTimeout(settling);
       socket.removeAllListeners();
@@ -63,6 +65,8 @@ export function exchangeRaw(options: RawOptions): Promise<RawOutcome> {
       }
     }
     function sendNext(): void {
+      // The product may hang up between two pieces; then nothing is sent and no timer is started any more.
+      if (isOver) return;
       socket.write(bytes.subarray(sent, sent + size));
       sent += size;
       if (sent < bytes.length) {

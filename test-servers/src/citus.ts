@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { PostgresPrograms } from './find.js';
-import { findPostgres } from './find.js';
+import { findPostgres, NOT_INSTALLED } from './find.js';
 import type { PostgresOptions, PostgresServer } from './postgres.js';
 import { DATABASE, startPostgres } from './postgres.js';
 
@@ -48,7 +48,7 @@ export function findCitus(): PostgresPrograms | undefined {
 
 /** For the `skip` of a test. Citus is in no package of Debian, so CI goes without it. */
 export function unlessCitus(): string | false {
-  return findCitus() === undefined ? 'no Citus beside PostgreSQL on this machine' : false;
+  return findCitus() === undefined ? `Citus${NOT_INSTALLED}` : false;
 }
 
 export async function startCitus(options: CitusOptions = {}): Promise<CitusServers> {

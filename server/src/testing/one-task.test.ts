@@ -1,3 +1,5 @@
+// needs: processes
+
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { unlessCitus } from '@strongroom/test-servers/citus.js';
