@@ -1,7 +1,7 @@
 import { after } from 'node:test';
 
 /** How long the process of a group may go on after its last test. */
-const OPEN_MAX_MS = Number(process.env.TEST_OPEN_MS ?? 20_000);
+const OPEN_MAX_MS = Number(process.env.TEST_OPEN_MS ?? 120_000);
 
 /** Fails a group whose tests leave a server, a connection or a timer open, which would keep its process alive for ever. */
 after(() => {
