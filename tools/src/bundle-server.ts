@@ -11,7 +11,7 @@ const SOURCES = ['dist/.tsbuildinfo', '../package-lock.json', '../tools/dist/bun
 const REQUIRE = `import * as bannerModule from 'node:module'; const require = bannerModule.createRequire(import.meta.url);`;
 
 /**
- * Bundles the compiled server with the packages it imports, if it changed. Loading the bundle takes a quarter of the time.
+ * Bundles the compiled server with the packages it imports, if it changed. Loading the bundle takes a third of the time.
  * Commands are files of their own, loaded when they are called, and stack traces lead to the sources.
  */
 export async function bundleServer(): Promise<void> {
@@ -29,7 +29,7 @@ export async function bundleServer(): Promise<void> {
         format: 'esm',
         platform: 'node',
         target: 'node20.19',
-        // The engine and the Portal look for files beside their own modules.
+        // Not bundled, because the engine and the Portal read files that lie next to their modules.
         external: ['@strongroom/*'],
         banner: { js: REQUIRE },
         // Names stay, so that a stack trace can be read without the source maps too.

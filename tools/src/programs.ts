@@ -4,8 +4,8 @@ import { findBrowser, findPostgres, findProgram } from '@strongroom/test-servers
 
 /**
  * Names that a `// needs:` line may hold, with how to find each. Three are always there: `processes` marks tests that start the
- * product or other programs of this repository, `time` those that take ten seconds of processor time or more, and `account`
- * those whose result depends on who runs them. Where that is root, they run a second time as an ordinary user.
+ * product or other programs of this repository, `time` those that take about four seconds of processor time or ten seconds of
+ * waiting, and `account` those whose result depends on who runs them. Where that is root, they run a second time as an ordinary user.
  */
 const FINDERS = new Map<string, () => unknown>([
   ['processes', () => true],
@@ -15,9 +15,7 @@ const FINDERS = new Map<string, () => unknown>([
   ['chromium', findBrowser],
   ['PostgreSQL packages', findPostgres],
   ['PostgreSQL 15', () => existsSync('/usr/lib/postgresql/15/bin/postgres') || undefined],
-  ...['curl', 'openssl', 'pgbouncer', 'python3', 'redis-server'].map(
-    (name) => [name, () => findProgram(name)] as const,
-  ),
+  ...['curl', 'pgbouncer', 'python3', 'redis-server'].map((name) => [name, () => findProgram(name)] as const),
 ]);
 
 /** The names among these whose program is not installed. Throws for a name that is not in the table. */

@@ -89,7 +89,7 @@ class ResultCollector implements TestRun {
     }
     const reason = skip ?? todo;
     const isSuite = details.type === 'suite';
-    // Suites are not counted, except one that fails by itself and one that is skipped, which stands for all of its tests.
+    // Counts a suite only if it fails by itself or is skipped: its tests are counted already, or are never reported.
     if (!isSuite || (isPassed ? reason !== undefined : !isSubtestFailure(details.error))) {
       const outcome = reason !== undefined ? 'skipped' : isPassed ? 'passed' : 'failed';
       this.#open.push({ depth: nesting, names: [name], outcome, reason: String(reason ?? ''), error: details.error });
