@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { promisify } from 'node:util';
 import { startCitus } from '@strongroom/test-servers/citus.js';
+import { placePreparedData } from '@strongroom/test-servers/prepared-data.js';
 import type { Keys } from './keys.js';
 
 /** As an operator has it, seen from the root of the repository. */
@@ -32,13 +33,15 @@ const MANAGEMENT = [
   ...['read', 'update', 'delete'].map((act) => `tenant:member:${act}`),
 ];
 
-/** Runs the product on a free port and an empty data folder, and makes keys the way an operator does. */
+/** Runs the product on a free port and a data folder of its own, and makes keys the way an operator does. */
 export async function startServer(settings: Readonly<Record<string, string>> = {}): Promise<StartedServer> {
-  const dataDir = await mkdtemp(join(tmpdir(), 'sr-acceptance-'));
+  const folder = await mkdtemp(join(tmpdir(), 'sr-acceptance-'));
+  const dataDir = join(folder, 'data');
   const inherited = Object.entries(process.env).filter(([name]) => !name.startsWith('STRONGROOM_'));
   const database = process.env.TEST_DATABASE === 'citus' ? await makeDistributed(inherited) : EMBEDDED;
   const own = { ...database.settings, ...settings, STRONGROOM_DATA_DIR: dataDir, STRONGROOM_PORT: '0' };
   const env = { ...Object.fromEntries(inherited), ...own };
+  placePreparedData(own);
   const child = spawn(process.execPath, [PROGRAM, 'serve'], { env, stdio: ['ignore', 'pipe', 'inherit'] });
   const ended = new Promise<void>((resolve) => child.once('exit', () => resolve()));
   const baseUrl = await addressOf(child);
@@ -61,7 +64,7 @@ export async function startServer(settings: Readonly<Record<string, string>> = {
     async stop() {
       child.kill('SIGTERM');
       await ended;
-      await rm(dataDir, { recursive: true, force: true });
+      await rm(folder, { recursive: true, force: true });
       await database.remove();
     },
   };

@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { endDescendants } from '@strongroom/test-servers/descendants.js';
+import { placePreparedData } from '@strongroom/test-servers/prepared-data.js';
 import { COLLECTABLE, collectGarbage } from './collect-garbage.js';
 
 const MAIN = fileURLToPath(new URL('../../server/dist/main.js', import.meta.url));
@@ -49,6 +50,7 @@ export async function startProduct(settings: Readonly<Record<string, string>>): 
   };
   // A file, as under a service manager: a pipe would make this process part of what is measured.
   const log = await open(logFile, 'w');
+  placePreparedData(env);
   const child = spawn(process.execPath, [...COLLECTABLE, MAIN, 'serve'], {
     env,
     stdio: ['ignore', log.fd, log.fd],

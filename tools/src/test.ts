@@ -1,10 +1,12 @@
 import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { constants, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { endDescendants } from '@strongroom/test-servers/descendants.js';
 import { endWith } from '@strongroom/test-servers/options.js';
+import { PREPARED_DATA_VARIABLE } from '@strongroom/test-servers/prepared-data.js';
 import { report, runProgram } from './checks.js';
 import { runAsOrdinaryUser } from './ordinary-user.js';
 import { missingPrograms } from './programs.js';
@@ -73,7 +75,7 @@ const groups = [
 ];
 
 const skipped: TestResult[] = [];
-const database = await startDatabase();
+const [database] = await Promise.all([startDatabase(), runnable.some(isRest) && prepareData()]);
 try {
   for (let round = 1; round <= repeats; round += 1) {
     const run = await runTests(groups, { folder: join(folder, String(round)), concurrency: CONCURRENCY });
@@ -143,6 +145,16 @@ async function startDatabase(): Promise<{ stop(): Promise<void> }> {
       await new Promise((resolve) => child.once('exit', resolve));
     },
   };
+}
+
+/** Makes the data folder that child servers get copies of. Without it each of them makes its own. */
+async function prepareData(): Promise<void> {
+  const dataDir = join(folder, 'prepared');
+  const env = { PATH: process.env.PATH, STRONGROOM_DATA_DIR: dataDir };
+  const child = spawn(process.execPath, ['server/dist/main.js', 'migrate'], { env, stdio: 'ignore' });
+  const [code] = await once(child, 'exit');
+  if (code !== 0) throw new Error('strongroom migrate failed on an empty data folder');
+  process.env[PREPARED_DATA_VARIABLE] = dataDir;
 }
 
 /**

@@ -3,6 +3,7 @@ import type { ChildProcess } from 'node:child_process';
 import { spawn } from 'node:child_process';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
+import { placePreparedData } from '@strongroom/test-servers/prepared-data.js';
 import type { ConnectionTarget } from '../storage/connection.js';
 import { START_HANGS_MS } from './eventually.js';
 import type { Call } from './http-client.js';
@@ -65,6 +66,7 @@ export interface Served {
 
 /** Runs the API on a free port, without rate limits; ready when it resolves. */
 export async function serveWith(settings: CommandSettings): Promise<Served> {
+  placePreparedData(settings);
   const child = launch({ STRONGROOM_PORT: '0', STRONGROOM_RATE_LIMITS: 'off', ...settings }, 'serve');
   const ended = new Promise<number | null>((resolve) => child.once('exit', resolve));
   let output = '';

@@ -9,6 +9,7 @@ import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import { placePreparedData } from '@strongroom/test-servers/prepared-data.js';
 import { freePort } from '@strongroom/test-servers/programs.js';
 import { generateRootKey } from '../crypto/root-key.js';
 import { launch } from './command-runner.js';
@@ -103,6 +104,7 @@ async function start(
     ...provider.env,
     ...(how === 'root key of its own' && { STRONGROOM_ROOT_KEY_FILE: keyFile }),
   };
+  placePreparedData(settings);
   const child = launch(settings, 'serve');
   const ended = new Promise((resolve) => child.once('close', resolve));
   const greeting = await new Promise<string>((resolve, reject) => {

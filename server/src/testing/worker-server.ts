@@ -5,6 +5,7 @@ import { closeSync, openSync, readFileSync } from 'node:fs';
 import { Agent, request } from 'node:http';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { placePreparedData } from '@strongroom/test-servers/prepared-data.js';
 import { freePort } from '@strongroom/test-servers/programs.js';
 import { QUIET_START } from './command-runner.js';
 import { eventually, START_HANGS_MS } from './eventually.js';
@@ -38,6 +39,7 @@ export async function launchWorkers(folder: string, env: Env): Promise<WorkerSer
   const path = join(folder, `${performance.now()}.out`);
   const output = openSync(path, 'a');
   const metricsPort = await freePort();
+  placePreparedData(env);
   const child = spawn(process.execPath, [MAIN, 'serve'], {
     env: operatorEnv({ STRONGROOM_PORT: '0', STRONGROOM_METRICS_PORT: String(metricsPort), ...env }),
     stdio: ['ignore', output, output],

@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
+import { placePreparedData } from '@strongroom/test-servers/prepared-data.js';
 import { QUIET_START } from '../command-runner.js';
 
 export interface ChildServer {
@@ -30,6 +31,7 @@ export function spawnServer(dataDir: string, key: string): ChildProcess {
 
 /** Starts the server and comes back when it says that it is ready. */
 export async function startServer(dataDir: string, key: string): Promise<ChildServer> {
+  placePreparedData({ STRONGROOM_DATA_DIR: dataDir });
   const child = spawnServer(dataDir, key);
   const complaints: string[] = [];
   child.stderr?.on('data', (chunk: Buffer) => complaints.push(chunk.toString()));
