@@ -17,6 +17,8 @@ import type { Disk } from './disk.js';
 import { makeDisk } from './disk.js';
 import type { ApiNode } from './node.js';
 import { createNode } from './node.js';
+import type { Outside } from './outside.js';
+import { startOutside } from './outside.js';
 import type { CommandResult, Settings } from './product.js';
 import { command, runCommand } from './product.js';
 import type { Spread } from './spread.js';
@@ -57,6 +59,8 @@ export interface Cluster {
   readonly proxy: TcpProxy;
   readonly redis: RedisServer | undefined;
   readonly redisProxy: TcpProxy | undefined;
+  /** Destination of Proxies, callbacks and code, with the name server that the nodes ask. */
+  readonly outside: Outside;
   readonly nodes: readonly ApiNode[];
   readonly tenants: readonly LoadTenant[];
   /** What a command beside the nodes needs: straight to PostgreSQL, also as the owner. */
@@ -112,6 +116,8 @@ async function build(options: ClusterOptions, folder: string, undo: Undo, stop: 
   const rootKeyFile = join(folder, 'root-key');
   const rootKey = await command({}, 'root-key', 'generate');
   const servers = await startServers(options, folder, undo);
+  const outside = await startOutside();
+  undo.push(() => outside.close());
   await writeFile(rootKeyFile, `${rootKey}\n`, { mode: 0o600 });
   const shared: Settings = {
     // In a file, so that it can be changed while the nodes run.
@@ -120,6 +126,7 @@ async function build(options: ClusterOptions, folder: string, undo: Undo, stop: 
     STRONGROOM_LOG_LEVEL: 'warn',
     // Each worker of the load claims an address of its own, so that the limits are at work and seldom reached.
     STRONGROOM_TRUSTED_PROXIES: PROXY_TO_LOOPBACK,
+    ...outside.settings,
     ...options.settings,
   };
   const { postgres, standby } = servers;
@@ -146,6 +153,7 @@ async function build(options: ClusterOptions, folder: string, undo: Undo, stop: 
       if (servers.spread) await tellCoordinator(standby);
       primary = standby;
     },
+    outside,
     nodes,
     tenants,
     settings,

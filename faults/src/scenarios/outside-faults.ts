@@ -1,10 +1,9 @@
 import { NAME_ERROR, SERVER_FAILURE } from '@strongroom/test-servers/name-server.js';
-import type { ClusterOptions } from '../cluster.js';
 import type { CodeUnderTest } from '../code-runs.js';
 import { makeCode, react, residentMb, tellOf, within } from '../code-runs.js';
 import type { ApiNode } from '../node.js';
 import type { Manner, Outside } from '../outside.js';
-import { INSIDE, startOutside } from '../outside.js';
+import { INSIDE } from '../outside.js';
 import type { Round, Scenario, Undo } from '../scenario.js';
 
 const ECHO = 'module.exports = async ({ args }) => ({ raw: args.n });';
@@ -15,19 +14,9 @@ const CALLS = 20;
 const DELIVERED_MAX_MS = 120_000;
 const GROWTH_MAX_MB = 150;
 const RUN_MAX_MS = 40_000;
-let outside: Outside;
 let code: CodeUnderTest;
 
-const common = {
-  needs: [],
-  shortCount: 1,
-  longCount: 20,
-  async cluster(): Promise<ClusterOptions> {
-    outside = await startOutside();
-    return { settings: outside.settings };
-  },
-  tearDown: () => outside.close(),
-} as const;
+const common = { needs: [], shortCount: 1, longCount: 20 } as const;
 
 function firstNode({ cluster }: Round): ApiNode {
   const [node] = cluster.nodes;
@@ -44,6 +33,7 @@ export const callbackFaults: Scenario = {
     code = await makeCode(cluster, 0, ECHO);
   },
   async inject(round): Promise<Undo> {
+    const { outside } = round.cluster;
     const node = firstNode(round);
     const beforeMb = await residentMb(node);
     const mannerIn = (path: string): Manner => MANNERS.find((manner) => path.includes(manner)) ?? 'well';
@@ -67,6 +57,7 @@ export const callbackFaults: Scenario = {
 
 /** Each by its own result; one whose answer had no end was delivered by its status. */
 async function checkDelivered(round: Round, paths: readonly string[]): Promise<void> {
+  const { outside } = round.cluster;
   for (const path of paths) {
     const delivered = () =>
       outside.received.find((each) => each.path === path && (each.manner === 'well' || each.manner === 'endless'));
@@ -101,6 +92,7 @@ export const nameFaults: Scenario = {
     code = await makeCode(cluster, 0, FETCH);
   },
   async inject(round): Promise<Undo> {
+    const { outside } = round.cluster;
     const node = firstNode(round);
     if (!(await outside.isCounting())) round.violate('connections inside are not counted');
     for (const [what, addresses] of NAMES) {
@@ -121,6 +113,7 @@ async function expectAsked(
   what: string,
   isReached: boolean,
 ): Promise<void> {
+  const { outside } = round.cluster;
   outside.addresses = addresses;
   const startedMs = performance.now();
   const told = tellOf(await react(node, code, { url: outside.urlByName(`/${round.id}`) }));

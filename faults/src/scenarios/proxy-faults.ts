@@ -2,11 +2,9 @@ import type { IncomingMessage } from 'node:http';
 import { request } from 'node:http';
 import type { Ending } from '../call.js';
 import { call } from '../call.js';
-import type { ClusterOptions } from '../cluster.js';
 import { ownAddress, residentMb, tellOf, within } from '../code-runs.js';
 import type { ApiNode } from '../node.js';
-import type { Manner, Outside } from '../outside.js';
-import { startOutside } from '../outside.js';
+import type { Manner } from '../outside.js';
 import { killTree } from '../processes.js';
 import type { Round, Scenario, Undo } from '../scenario.js';
 
@@ -25,18 +23,14 @@ const SOON_MS = 20_000;
 const CALLS = 1_000;
 const GROWTH_MAX_MB = 150;
 const ENOUGH_BYTES = 20 * 1_048_576;
-let outside: Outside;
 
 const common = {
   needs: [],
   shortCount: 1,
   longCount: 20,
-  async cluster(): Promise<ClusterOptions> {
-    outside = await startOutside();
+  async setUp({ outside }: Round['cluster']) {
     outside.mannerOf = (path) => [...MANNERS, 'endless' as const].find((manner) => path.includes(manner)) ?? 'well';
-    return { settings: outside.settings };
   },
-  tearDown: () => outside.close(),
 } as const;
 
 function nodeOf({ cluster }: Round): ApiNode {
@@ -53,7 +47,7 @@ function sendThrough(round: Round, path: string): Promise<Ending> {
   return call({
     ...{ port: nodeOf(round).port, method: 'POST', path: `/proxy${path}`, key: keyOf(round), trace: 'proxied' },
     body: { n: path },
-    headers: { 'SVC-PROXY-URL': outside.url(''), ...ownAddress() },
+    headers: { 'SVC-PROXY-URL': round.cluster.outside.url(''), ...ownAddress() },
     timeoutMs: TOLD_MAX_MS,
   });
 }
@@ -68,7 +62,7 @@ function toldOf(ending: Ending): string {
 /** A download without an end, from its first bytes on. */
 function openEndless(round: Round): Promise<IncomingMessage> {
   return new Promise((resolve, reject) => {
-    const headers = { 'SVC-API-KEY': keyOf(round), 'SVC-PROXY-URL': outside.url(''), ...ownAddress() };
+    const headers = { 'SVC-API-KEY': keyOf(round), 'SVC-PROXY-URL': round.cluster.outside.url(''), ...ownAddress() };
     const asked = request({ host: '127.0.0.1', port: nodeOf(round).port, path: `/proxy/${round.id}/endless`, headers });
     asked.once('error', reject);
     asked.once('response', (response) => {
@@ -92,6 +86,7 @@ function readSome(response: IncomingMessage): Promise<void> {
 
 /** Somebody else sits where the destination was: it is sent nothing. */
 async function changeCertificate(round: Round): Promise<void> {
+  const { outside } = round.cluster;
   outside.pretend(true);
   const pretended = toldOf(await sendThrough(round, `/${round.id}/pretended`));
   outside.pretend(false);
@@ -108,6 +103,7 @@ export const destinationFaults: Scenario = {
   name: 'destination-faults',
   about: 'destinations of Proxies that hang, reset, cut, answer garbage, slowly or without end, or change certificates',
   async inject(round): Promise<Undo> {
+    const { outside } = round.cluster;
     const node = nodeOf(round);
     const beforeMb = await residentMb(node);
     const startedMs = performance.now();
@@ -138,7 +134,7 @@ export const postgresGoneForProxy: Scenario = {
   name: 'postgres-gone-for-proxy',
   about: 'kill -9 of PostgreSQL, then calls through a Proxy: refused, and nothing is sent',
   async inject(round): Promise<Undo> {
-    const { postgres } = round.cluster;
+    const { outside, postgres } = round.cluster;
     const first = toldOf(await sendThrough(round, `/${round.id}/before`));
     if (first !== '200') round.violate(`before: ${first}`);
     await killTree(postgres.pid());
@@ -165,6 +161,7 @@ export const apiKillDuringStream: Scenario = {
   name: 'api-kill-during-stream',
   about: 'kill -9 of a node in the middle of an answer through a Proxy, started again',
   async inject(round): Promise<Undo> {
+    const { outside } = round.cluster;
     const node = nodeOf(round);
     const endless = await openEndless(round);
     await readSome(endless);
