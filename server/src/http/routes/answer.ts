@@ -2,6 +2,7 @@ import fastJson from 'fast-json-stringify';
 import type { TSchema } from 'typebox';
 import type { KeptAnswer } from '../../kept-answers/kept-answer.js';
 import { assert } from '../../kernel/assert.js';
+import { lazy } from '../../kernel/lazy.js';
 import { JsonText } from '../transport/json-text.js';
 import { PiecewiseList, textOfList } from '../transport/piecewise.js';
 import type { Exchange, Responder } from '../transport/respond.js';
@@ -21,17 +22,18 @@ export interface Answerer {
 
 export function createAnswerer(route: RouteRecord, respond: Responder): Answerer {
   const { status, location } = route;
-  // The serialiser is built from the response schema: a field that is not declared there has no way out.
-  const write = route.response ? fastJson(route.response) : undefined;
-  const writeText = write && ((value: unknown) => new JsonText(write(value)));
-  let writeItem: ((item: unknown) => string) | undefined;
+  const { response } = route;
+  // The serializer is built from the response schema, so an undeclared field cannot leave. It is built at the first answer:
+  // all of them together take longer than the rest of a start.
+  const serializer = response && lazy(() => fastJson(response));
+  const itemSerializer = lazy(() => fastJson(itemSchemaOf(route)));
+  const writeText = serializer && ((value: unknown) => new JsonText(serializer()(value)));
   const serialise = writeText && route.isRemembered ? writeOnce(writeText) : writeText;
   const renderOther = createOtherRenderer(route);
 
   function pieces(list: PiecewiseList): AsyncGenerator<Buffer, void, void> {
-    writeItem ??= fastJson(itemSchemaOf(route));
-    assert(write !== undefined, 'a list has a schema');
-    return textOfList(list, write, writeItem);
+    assert(serializer !== undefined, 'a list has a schema');
+    return textOfList(list, serializer(), itemSerializer());
   }
 
   function replay(exchange: Exchange, kept: KeptAnswer): void {
@@ -68,10 +70,11 @@ function headersOf(cookies: readonly string[]): string[] {
 
 /** Of the answers a route has besides its usual one. */
 export function createOtherRenderer({ otherSuccess }: RouteRecord): (answer: OtherSuccess) => KeptAnswer {
-  const write = otherSuccess?.response && fastJson(otherSuccess.response);
+  const response = otherSuccess?.response;
+  const serializer = response && lazy(() => fastJson(response));
   return ({ value }) => {
     assert(otherSuccess !== undefined, 'the record says which other success there is');
-    return { status: otherSuccess.status, body: write?.(value), location: undefined };
+    return { status: otherSuccess.status, body: serializer?.()(value), location: undefined };
   };
 }
 

@@ -4,6 +4,7 @@ import type { Principal } from '../../access/principal.js';
 import type { AuditContext } from '../../audit/entry.js';
 import { AppError } from '../../kernel/errors.js';
 import { parseJsonBody } from '../../kernel/json-guard.js';
+import { lazy } from '../../kernel/lazy.js';
 import { Secret } from '../../kernel/secret.js';
 import { BODY_BYTES_MAX } from '../transport/body.js';
 import { PiecewiseList, textOfList } from '../transport/piecewise.js';
@@ -116,20 +117,18 @@ async function gathered(list: AsyncIterable<Buffer>): Promise<Buffer> {
   return Buffer.concat(pieces);
 }
 
-/** Serialisers are made for the calls that are used: a list of all would take a while. */
 function callable(route: RouteRecord): Callable {
-  let writeWhole: ((value: unknown) => string) | undefined;
-  let writeItem: ((value: unknown) => string) | undefined;
+  const { response } = route;
+  const serializer = response && lazy(() => fastJson(response));
+  const itemSerializer = lazy(() => fastJson(itemSchemaOf(route)));
   return {
     route,
     read: createInputReader(route),
     async write(value) {
       if (value instanceof Rendered) return Buffer.from(value.json.text);
-      if (!route.response) return Buffer.alloc(0);
-      writeWhole ??= fastJson(route.response);
-      if (!(value instanceof PiecewiseList)) return Buffer.from(writeWhole(value));
-      writeItem ??= fastJson(itemSchemaOf(route));
-      return gathered(textOfList(value, writeWhole, writeItem));
+      if (!serializer) return Buffer.alloc(0);
+      if (!(value instanceof PiecewiseList)) return Buffer.from(serializer()(value));
+      return gathered(textOfList(value, serializer(), itemSerializer()));
     },
   };
 }

@@ -2,6 +2,7 @@ import type { TSchema } from 'typebox';
 import { Compile } from 'typebox/schema';
 import type { FieldErrors } from '../../kernel/errors.js';
 import { validationFailed } from '../../kernel/errors.js';
+import { lazy } from '../../kernel/lazy.js';
 import { messagesOf } from './field-errors.js';
 import { parseQueryString } from './query-string.js';
 import type { ReadQuery, RouteRecord } from './route.js';
@@ -15,7 +16,10 @@ export interface QueryInput {
   readonly filters: unknown;
 }
 
-/** Turns raw input into what a handler may trust, or throws a 400 that names every faulty field. */
+/**
+ * Turns raw input into what a handler may trust, or throws a 400 that names every faulty field. Validators are compiled at
+ * their first use, not at the start.
+ */
 export interface InputReader {
   query(raw: string): QueryInput;
   body(value: unknown): unknown;
@@ -25,7 +29,8 @@ type InputRecord = Partial<Pick<RouteRecord, 'method' | 'query' | 'readQuery' | 
 
 export function createInputReader(route: InputRecord): InputReader {
   const readQuery = createQueryReader(route.query, route.readQuery);
-  const body = route.body && { schema: route.body, validator: Compile(route.body) };
+  const { body: schema } = route;
+  const body = schema && { schema, validator: lazy(() => Compile(schema)) };
   // In a merge patch null is a word of its own: it removes.
   const keepsNulls = route.method === 'PATCH';
   return {
@@ -37,20 +42,22 @@ export function createInputReader(route: InputRecord): InputReader {
       }
       if (!body) return value;
       const kept = withoutNulls(body.schema, value, keepsNulls);
-      if (body.validator.Check(kept)) return kept;
-      throw validationFailed(messagesOf(body.schema, body.validator.Errors(kept)[1]));
+      const validator = body.validator();
+      if (validator.Check(kept)) return kept;
+      throw validationFailed(messagesOf(body.schema, validator.Errors(kept)[1]));
     },
   };
 }
 
 function createQueryReader(schema: TSchema | undefined, readOthers: ReadQuery<unknown> | undefined) {
-  const validator = schema && Compile(schema);
+  const compiled = schema && lazy(() => Compile(schema));
   const properties = Object.entries(propertiesOf(schema ?? {}));
   return (raw: string): QueryInput => {
     const errors: FieldErrors = {};
     const given = parseQueryString(raw);
     const query = readParameters(properties, given, errors);
     const filters = readOthers?.(given, errors);
+    const validator = compiled?.();
     const isValid = validator === undefined || validator.Check(query);
     if (isValid && Object.keys(errors).length === 0) return { query, filters };
     const findings = schema && validator && !isValid ? messagesOf(schema, validator.Errors(query)[1]) : {};
