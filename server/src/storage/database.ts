@@ -31,6 +31,8 @@ export interface DatabaseOptions {
   readonly isPrepared?: boolean;
   /** Citus has spread the tables over servers. */
   readonly isDistributed?: boolean | undefined;
+  /** A batch has changes of one tenant alone. Always so on a distributed database. */
+  readonly isByTenant?: boolean | undefined;
   /** Added to the number of each lane, so that the writers of several processes differ too. */
   readonly laneBase?: number;
   readonly replica?: ReplicaTarget | undefined;
@@ -138,6 +140,7 @@ function readingTx({ isDistributed }: Dialect, tenantId: string, run: Tx['run'])
 export function createDatabase(options: DatabaseOptions): Database {
   const bounds = options.bounds ?? DEFAULT_TIME_BOUNDS;
   const { clock, connections = DEFAULT_CONNECTIONS, isPrepared = true, isDistributed = false, laneBase = 0 } = options;
+  const { isByTenant = isDistributed } = options;
   const dialect: Dialect = { isPrepared, isDistributed };
   const servers = serversOf(options.target, bounds);
   const readers = new ConnectionPool(options.target, bounds, connections.readMax, servers);
@@ -152,7 +155,7 @@ export function createDatabase(options: DatabaseOptions): Database {
     queueMax: QUEUE_MAX,
     queueOfTenantMax: QUEUE_OF_TENANT_MAX,
     waitMaxMs: QUEUE_WAIT_MAX_MS,
-    isByTenant: isDistributed,
+    isByTenant,
   });
   const sharing = sharingOf(connections, isDistributed);
   const sharedReads = createSharedReads(async (tenants, bulk, rows) => {

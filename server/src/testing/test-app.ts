@@ -78,6 +78,8 @@ export interface TestAppOptions {
   readonly isStarting?: boolean;
   /** How long the database may take; longer than the product allows, unless something stands in for it. */
   readonly bounds?: TimeBounds;
+  /** A batch has changes of one tenant alone, so that its scope names no other tenant. */
+  readonly isByTenant?: true;
   /** What stands in for name servers and the network. */
   readonly outboundWay?: AppOptions['outboundWay'];
 }
@@ -115,7 +117,8 @@ export async function startTestApp(options: TestAppOptions = {}): Promise<TestAp
   const replica = options.replica && { target: options.replica, onChange: replicaObserver(log) };
   const bounds = options.bounds ?? (options.target || options.replica ? DEFAULT_TIME_BOUNDS : PATIENT_BOUNDS);
   const { isDistributed = false } = db;
-  const database = createDatabase({ target, clock, ...databaseOptions(config), isDistributed, replica, bounds });
+  const behavior = { isDistributed, isByTenant: options.isByTenant, replica, bounds };
+  const database = createDatabase({ target, clock, ...databaseOptions(config), ...behavior });
   const { keyStore } = await openKeyStore(database, { value: rootKey, isProduction: false });
   await ensureLogPartitions(database, clock.nowMs());
   const metrics = createMetrics();

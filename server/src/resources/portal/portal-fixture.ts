@@ -38,7 +38,6 @@ export function openBrowser(app: Pick<TestApp, 'call' | 'baseUrl'>): Browser {
       };
       const answer = await app.call(method, path, {
         headers: sent,
-        staysHere: true,
         ...(body !== undefined && { body }),
       });
       for (const line of answer.headers.getSetCookie()) {

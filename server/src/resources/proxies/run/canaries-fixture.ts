@@ -6,7 +6,7 @@ import { PORTAL_COOKIE } from '../../../access/portal-cookie-reader.js';
 import type { Listening } from '../../../outbound/outbound-fixture.js';
 import { listening } from '../../../outbound/outbound-fixture.js';
 import type { TestApp, TestTenant } from '../../../testing/test-app.js';
-import { startTestApp } from '../../../testing/test-app.js';
+import { rootKeyOf, startTestApp } from '../../../testing/test-app.js';
 import type { TestDestination } from './destination-fixture.js';
 import { startDestination } from './destination-fixture.js';
 
@@ -73,6 +73,8 @@ export function callRaw(port: number, path: string, call: WireCall = {}): Promis
 
 export interface CanaryWorld {
   readonly app: TestApp;
+  /** A second process on the same database, which waits 50 ms for the answer of a destination. */
+  readonly impatient: TestApp;
   readonly canaries: ProxyCanaries;
   readonly destination: TestDestination;
   /** Has a certificate that nobody here trusts. */
@@ -84,13 +86,12 @@ export interface CanaryWorld {
   /** May do nothing with tokens. */
   readonly weakKey: string;
   readonly tokens: { readonly value: string; readonly lines: string };
-  /** Written over for calls that have to run into one. */
-  readonly bounds: { headersMs: number; idleMs: number };
   make(more?: object): Promise<{ readonly id: string; readonly key: string }>;
   close(): Promise<void>;
 }
 
-export const PATIENT_MS = 120_000;
+const PATIENT_MS = 120_000;
+const IMPATIENT_MS = 50;
 /** Allowed, and nobody listens there. */
 export const DEAD_PORT = 1;
 
@@ -101,27 +102,27 @@ export async function openCanaryWorld(): Promise<CanaryWorld> {
   const plainSpoken = await listening(
     createServer((socket) => socket.once('data', () => socket.end(`HTTP/1.1 200 OK\r\n\r\n${canaries.sent}`))),
   );
-  const bounds = { headersMs: PATIENT_MS, idleMs: PATIENT_MS };
   const allowed = [untrusted.port, plainSpoken.port, DEAD_PORT].map((port) => `127.0.0.1:${port}`);
-  const app = await startTestApp({
-    env: {
-      ...destination.env,
-      STRONGROOM_OUTBOUND_ALLOW: [destination.env.STRONGROOM_OUTBOUND_ALLOW, ...allowed].join(','),
-      STRONGROOM_HEADER_PREFIXES: 'SVC,BT',
-      STRONGROOM_AUDIT: 'full',
-    },
-    outboundWay: {
-      bounds,
-      resolve: async (name) =>
-        name === 'localhost' ? ['127.0.0.1'] : name.endsWith('inside.test') ? ['10.0.0.1'] : [],
-    },
+  const env = {
+    ...destination.env,
+    STRONGROOM_OUTBOUND_ALLOW: [destination.env.STRONGROOM_OUTBOUND_ALLOW, ...allowed].join(','),
+    STRONGROOM_HEADER_PREFIXES: 'SVC,BT',
+    STRONGROOM_AUDIT: 'full',
+  };
+  const wayWithin = (headersMs: number) => ({
+    bounds: { headersMs, idleMs: PATIENT_MS },
+    resolve: async (name: string) =>
+      name === 'localhost' ? ['127.0.0.1'] : name.endsWith('inside.test') ? ['10.0.0.1'] : [],
   });
+  const app = await startTestApp({ env, outboundWay: wayWithin(PATIENT_MS) });
+  const beside = { db: app.db, rootKey: rootKeyOf(app) };
+  const impatient = await startTestApp({ env, beside, outboundWay: wayWithin(IMPATIENT_MS) });
   const tenant = await app.makeTenant();
   const caller = await app.makeApplication(tenant.id, 'private', ['token:create', 'token:use']);
   const store = async (data: string): Promise<string> =>
     (await app.call('POST', '/tokens', { key: caller.key, body: { type: 'token', data } })).json.id;
   return {
-    ...{ app, canaries, destination, untrusted, plainSpoken, tenant, caller, bounds },
+    ...{ app, impatient, canaries, destination, untrusted, plainSpoken, tenant, caller },
     weakKey: await app.makeKey(tenant.id, 'private', ['token:read']),
     tokens: { value: await store(canaries.value), lines: await store(canaries.lines) },
     async make(more = {}) {
@@ -131,6 +132,7 @@ export async function openCanaryWorld(): Promise<CanaryWorld> {
       return made.json;
     },
     async close() {
+      await impatient.close();
       await app.close();
       await Promise.all([destination.close(), untrusted.close(), plainSpoken.close()]);
     },

@@ -7,7 +7,7 @@ import { foundIn } from '../../../testing/canary-forms.js';
 import { eventually } from '../../../testing/eventually.js';
 import { everyRow } from '../../../testing/every-row.js';
 import type { CanaryWorld, WireAnswer, WireCall } from './canaries-fixture.js';
-import { callRaw, DEAD_PORT, digits, everythingSent, openCanaryWorld, PATIENT_MS } from './canaries-fixture.js';
+import { callRaw, DEAD_PORT, digits, everythingSent, openCanaryWorld } from './canaries-fixture.js';
 
 const TRANSFORM_BYTES_MAX = 5_242_880;
 
@@ -17,6 +17,8 @@ interface CanaryCall extends WireCall {
   /** The key of a stored Proxy. */
   readonly proxy?: string;
   readonly path?: string;
+  /** Through the process that waits for no destination. */
+  readonly isImpatient?: true;
   /** Without an API key. */
   readonly isAnonymous?: true;
   /** Whose words the answer is in, where they are not ours. */
@@ -42,7 +44,8 @@ describe('what is secret in calls through Proxies', () => {
 
   /** A body, a header and a query with the value, and everything of ours beside it. */
   async function send(call: CanaryCall = {}): Promise<WireAnswer> {
-    const { tokens, canaries, destination, app } = world;
+    const { tokens, canaries, destination } = world;
+    const app = call.isImpatient ? world.impatient : world.app;
     const { 'SVC-API-KEY': key = '', 'BT-API-KEY': _other, ...rest } = everythingSent(world);
     const keys: Record<string, string> = call.isAnonymous ? {} : { 'SVC-API-KEY': key, 'BT-API-KEY': key };
     const where: Record<string, string> =
@@ -93,7 +96,7 @@ describe('what is secret in calls through Proxies', () => {
   });
 
   it('is sent where destinations break, hang, lie or are not there', async () => {
-    const { destination, untrusted, plainSpoken, bounds } = world;
+    const { destination, untrusted, plainSpoken } = world;
     destination.answers.set('/resets', (response) => response.socket?.destroy());
     destination.answers.set('/garbage', (response, { headers }) =>
       response.socket?.end(`${headers['x-card']}\r\n\r\n`),
@@ -118,9 +121,7 @@ describe('what is secret in calls through Proxies', () => {
     }
     assert.deepEqual(untrusted.seen, [], 'nothing is sent to who cannot show who it is');
     destination.answers.set('/silent', () => {});
-    bounds.headersMs = 50;
-    await refused({ path: '/silent' }, 408, 'destination_timeout');
-    bounds.headersMs = PATIENT_MS;
+    await refused({ path: '/silent', isImpatient: true }, 408, 'destination_timeout');
     destination.answers.set('/half', (response, { headers }) => {
       response.writeHead(200, { 'Content-Length': 100_000 });
       response.write(headers['x-card'], () => response.socket?.destroy());
@@ -273,11 +274,11 @@ describe('what is secret in calls through Proxies', () => {
   });
 
   it('is in no line of the process log and its security stream, which have each call', async () => {
-    const { app } = world;
+    const { app, impatient } = world;
     const trace = `trace-${digits(18)}`;
     assert.equal((await send({ headers: { 'SVC-TRACE-ID': trace } })).status, 200);
     await eventually('it is logged', () => app.logLines.join('').includes(trace));
-    const lines = app.logLines.join('');
+    const lines = [...app.logLines, ...impatient.logLines].join('');
     assert.deepEqual(foundIn(lines, secrets()), []);
     assert.deepEqual(foundIn(lines, { trace }), ['trace'], 'what is written there is found');
     assert.match(lines, /"stream":"security".*"event":"outbound_refused".*"host":"#\.inside\.test"/);
@@ -288,8 +289,8 @@ describe('what is secret in calls through Proxies', () => {
   });
 
   it('is in no metric and no figure of a Proxy, which count each call', async () => {
-    const { app, tenant } = world;
-    const metrics = app.metrics.render();
+    const { app, impatient, tenant } = world;
+    const metrics = app.metrics.render() + impatient.metrics.render();
     assert.match(metrics, /\/proxy\/\*/);
     assert.match(metrics, /strongroom_outbound_refusals_total\{[^}]*"address"[^}]*\} [1-9]/);
     assert.deepEqual(foundIn(metrics, secrets()), []);
