@@ -1,4 +1,5 @@
 // needs: processes
+// attack: kills and cuts off the parts of a cluster under load
 
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';

@@ -1,4 +1,5 @@
 // needs: processes
+// attack: sends thousands of hostile requests to a product of its own
 
 import assert from 'node:assert/strict';
 import { randomInt } from 'node:crypto';

@@ -11,19 +11,26 @@ const file = (source: string, parts: Partial<TestFile> = {}): TestFile => ({
   compiled: source,
   needs: [],
   isAlone: false,
+  isAttack: false,
   ...parts,
 });
 
 describe('the header of a test file', () => {
-  it('names what the file needs and whether it runs alone', () => {
+  it('names what the file needs, whether it runs alone and whether it is an attack', () => {
     assert.deepEqual(readHeader('// needs: chromium, openssl\n// alone: it counts descriptors\n\nimport x;'), {
       needs: ['chromium', 'openssl'],
       isAlone: true,
+      isAttack: false,
+    });
+    assert.deepEqual(readHeader('// needs: processes\n// attack: kills servers\n\nimport x;'), {
+      needs: ['processes'],
+      isAlone: false,
+      isAttack: true,
     });
   });
 
   it('ends with the first statement', () => {
-    assert.deepEqual(readHeader('import x;\n// needs: chromium\n'), { needs: [], isAlone: false });
+    assert.deepEqual(readHeader('import x;\n// needs: chromium\n'), { needs: [], isAlone: false, isAttack: false });
   });
 
   it('names only programs that can be looked for, in every file of the repository', async () => {
@@ -35,7 +42,7 @@ describe('the header of a test file', () => {
 });
 
 describe('groups of test files', () => {
-  it('hold files of one package up to the limit; a file that runs alone has one to itself', () => {
+  it('hold files of one package up to the limit; a file that runs alone has one to itself and comes first', () => {
     const files = [
       file('server/src/a.test.ts'),
       file('server/src/b.test.ts', { isAlone: true }),
@@ -44,7 +51,7 @@ describe('groups of test files', () => {
       file('tools/src/e.test.ts'),
     ];
     const groups = groupFiles(files, 2).map((group) => group.map(({ source }) => source.slice(-9, -8)).join(''));
-    assert.deepEqual(groups, ['ac', 'b', 'd', 'e']);
+    assert.deepEqual(groups, ['b', 'ac', 'd', 'e']);
   });
 
   it('keep files that start programs apart from those that may not', () => {

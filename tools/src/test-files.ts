@@ -12,6 +12,8 @@ export interface TestFile {
   readonly needs: readonly string[];
   /** Has a line `// alone: why`: it gets a process to itself. */
   readonly isAlone: boolean;
+  /** Has a line `// attack: what`: it is run by `npm run test:attacks` alone. */
+  readonly isAttack: boolean;
 }
 
 /** Source folder of each package with tests, and the folder its compiled files are in. */
@@ -44,21 +46,23 @@ export async function findTestFiles(): Promise<TestFile[]> {
   return found.flat();
 }
 
-/** Reads the `// needs:` and `// alone:` lines above the first statement. */
-export function readHeader(text: string): Pick<TestFile, 'needs' | 'isAlone'> {
+/** Reads the `// needs:`, `// alone:` and `// attack:` lines above the first statement. */
+export function readHeader(text: string): Omit<TestFile, 'source' | 'compiled'> {
   const [header = ''] = HEADER.exec(text) ?? [];
   const needs = /^\/\/ needs: (.+)$/m.exec(header)?.[1]?.split(', ') ?? [];
-  return { needs, isAlone: /^\/\/ alone: \S/m.test(header) };
+  const has = (name: string): boolean => new RegExp(`^// ${name}: \\S`, 'm').test(header);
+  return { needs, isAlone: has('alone'), isAttack: has('attack') };
 }
 
 /**
  * Splits files into groups that share a process, because loading the product takes longer than most files. Files in a group
- * are of one folder where possible and need the same programs.
+ * are of one folder where possible and need the same programs. Files that run alone come first: the longest are among them, and
+ * the last group of a run has no other beside it.
  */
 export function groupFiles(files: readonly TestFile[], filesMax: number): TestFile[][] {
   const groups: TestFile[][] = [];
   const open = new Map<string, TestFile[]>();
-  for (const file of files) {
+  for (const file of files.toSorted((a, b) => Number(b.isAlone) - Number(a.isAlone))) {
     const key = `${packageOf(file.source)} ${file.needs.length > 0}`;
     const group = open.get(key);
     if (!file.isAlone && group !== undefined && group.length < filesMax) {

@@ -22,7 +22,8 @@ Without a path: formatting, types, and the test files that start no program but 
 With paths: every test file whose path contains one of them.
 
 --rest         the test files that the command above leaves out
---all          everything
+--all          both
+--attacks      random faults and hostile requests against a running product, in their short form
 --needs NAME   only test files that need this program, such as chromium or engine
 --repeat N     run the chosen files N times
 `;
@@ -31,7 +32,7 @@ const repeats = Number(values.repeat);
 /** More than two cores, because tests also wait: for the database, for processes to start and end. */
 const CONCURRENCY = 4;
 /** Loading the product costs as much as several files; with more, the last group runs long after the others. */
-const GROUP_FILES_MAX = { quick: 16, rest: 4 };
+const GROUP_FILES_MAX = { quick: 16, rest: 6 };
 const SLOWEST_SHOWN = 12;
 /** For the database of the run to stop and remove its folder. */
 const DATABASE_STOP_MS = 5_000;
@@ -49,7 +50,7 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const) {
 }
 
 const isRequired = process.env.TEST_PROGRAMS === 'required';
-const isWhole = patterns.length === 0 && values.needs === undefined;
+const isWhole = patterns.length === 0 && values.needs === undefined && !values.attacks;
 let [passed, failed] = [0, 0];
 if (isWhole && !values.rest) {
   // The build that made this program was the type check.
@@ -74,20 +75,20 @@ const groups = [
   ),
 ];
 
+const lists = values.all || values.rest || values.attacks;
 const skipped: TestResult[] = [];
 const [database] = await Promise.all([startDatabase(), runnable.some(isRest) && prepareData()]);
 try {
   for (let round = 1; round <= repeats; round += 1) {
     const run = await runTests(groups, { folder: join(folder, String(round)), concurrency: CONCURRENCY });
     count([...(await withOrdinaryUser(run)).values()]);
-    if (isWhole && (values.all || values.rest)) reportSlowest(run);
+    if (lists) reportSlowest(run);
     if (repeats > 1) report('====', `run ${round} of ${repeats}: ${passed} passed, ${failed} failed`);
   }
 } finally {
   await database.stop();
 }
 
-const lists = values.all || values.rest;
 process.stdout.write(
   describeSkipped({
     tests: skipped,
@@ -103,6 +104,7 @@ function readArguments() {
   const options = {
     rest: { type: 'boolean', default: false },
     all: { type: 'boolean', default: false },
+    attacks: { type: 'boolean', default: false },
     needs: { type: 'string' },
     repeat: { type: 'string', default: '1' },
     help: { type: 'boolean', default: false },
@@ -127,7 +129,9 @@ function isRest({ needs }: TestFile): boolean {
 function isChosen(file: TestFile): boolean {
   if (values.needs !== undefined && !file.needs.includes(values.needs)) return false;
   if (patterns.length > 0) return patterns.some((pattern) => file.source.includes(pattern));
-  return values.all || values.needs !== undefined || isRest(file) === values.rest;
+  if (values.needs !== undefined) return true;
+  if (values.attacks || file.isAttack) return values.attacks && file.isAttack;
+  return values.all || isRest(file) === values.rest;
 }
 
 /** Starts the PostgreSQL server that all test files share. */

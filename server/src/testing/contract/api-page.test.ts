@@ -1,4 +1,5 @@
 // needs: chromium
+// alone: takes more than a minute of waiting for the browser
 
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';

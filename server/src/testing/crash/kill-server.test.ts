@@ -14,7 +14,7 @@ import { createChance, prepareFolder, serverRounds, tellRounds } from './rounds.
 import { verify } from './verify.js';
 
 const WRITERS_PER_KEY = 6;
-const UPDATES_BEFORE_KILL_MAX = 1_500;
+const UPDATES_BEFORE_KILL_MAX = 500;
 const UPDATES_AFTER_RETURN = 100;
 /** Waits of the product add up to a few seconds; the rest is for a machine that others use too. */
 const ANSWER_MAX_MS = 60_000;
