@@ -32,7 +32,7 @@ const repeats = Number(values.repeat);
 /** More than two cores, because tests also wait: for the database, for processes to start and end. */
 const CONCURRENCY = 4;
 /** Loading the product costs as much as several files; with more, the last group runs long after the others. */
-const GROUP_FILES_MAX = { quick: 16, rest: 6 };
+const GROUP_FILES_MAX = { quick: 20, rest: 8 };
 const SLOWEST_SHOWN = 12;
 /** For the database of the run to stop and remove its folder. */
 const DATABASE_STOP_MS = 5_000;
