@@ -10,7 +10,11 @@ import { describe, it } from 'node:test';
 const RUNNER = new URL('./run-tests.js', import.meta.url).href;
 
 /** Runs test files in one group, outside of this process: inside a test the runner would take itself for a part of it. */
-async function runGroup(files: Readonly<Record<string, string>>, needs: readonly string[] = []) {
+async function runGroup(
+  files: Readonly<Record<string, string>>,
+  needs: readonly string[] = [],
+  more: Readonly<Record<string, string>> = {},
+) {
   const folder = await mkdtemp(join(tmpdir(), 'strongroom-runner-'));
   try {
     const group = Object.keys(files).map((source) => ({
@@ -27,7 +31,7 @@ async function runGroup(files: Readonly<Record<string, string>>, needs: readonly
       const { results } = await runTests([${JSON.stringify(group)}], { folder: '${folder}', concurrency: 1 });
       console.log('\\n' + JSON.stringify(results));`;
     const { NODE_TEST_CONTEXT: _, ...inherited } = process.env;
-    const env = { ...inherited, TEST_OPEN_MS: '100' };
+    const env = { ...inherited, ...more };
     await writeFile(join(folder, 'program.mjs'), program);
     const printed = execFileSync(process.execPath, [join(folder, 'program.mjs')], { env, encoding: 'utf8' });
     const lines = printed.trimEnd().split('\n');
@@ -92,9 +96,10 @@ describe('test files that share a process', () => {
   });
 
   it('fail by name when they leave something open', async () => {
-    const { told, printed } = await runGroup({
+    const files = {
       'open.mjs': `it('listens', async () => { (await import('node:net')).createServer().listen(0); });`,
-    });
+    };
+    const { told, printed } = await runGroup(files, [], { TEST_OPEN_MS: '100' });
     assert.deepEqual(told, ['open.mjs | listens | passed | ', 'open.mjs | the process of this group | failed | ']);
     assert.match(printed, /left something open: .*TCPServerWrap/);
   });

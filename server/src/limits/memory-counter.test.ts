@@ -2,9 +2,8 @@
 
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { setFlagsFromString } from 'node:v8';
-import { runInNewContext } from 'node:vm';
 import fc from 'fast-check';
+import { collectGarbage } from '../testing/collect-garbage.js';
 import { LIMITS } from './catalogue.js';
 import { createMemoryCounter } from './memory-counter.js';
 import { createManualClock, rateCounterSuite } from './rate-counter-suite.js';
@@ -27,8 +26,7 @@ function setUp(slots: number, startMs = 0) {
 }
 
 function heapAfterCollection(): number {
-  setFlagsFromString('--expose-gc');
-  runInNewContext('gc')();
+  collectGarbage();
   const { heapUsed, arrayBuffers } = process.memoryUsage();
   return heapUsed + arrayBuffers;
 }

@@ -13,6 +13,7 @@ import { TENANT, wayOut } from '../../../outbound/outbound-fixture.js';
 import { plainCode, plainInput } from '../../../sandbox/run-fixture.js';
 import type { Sandbox } from '../../../sandbox/sandbox.js';
 import { openSandbox } from '../../../sandbox/sandbox.js';
+import { collectGarbage } from '../../../testing/collect-garbage.js';
 import { answerFromOutside, createAnswerBytes } from './outside.js';
 
 interface Seen {
@@ -132,9 +133,12 @@ describe('requests of code', () => {
   it('hold no more of large answers at once than there is room for, and all of them arrive', async () => {
     const large = `(await (await fetch('http://shop.test:${port}/large')).arrayBuffer()).byteLength`;
     const before = process.memoryUsage().arrayBuffers;
+    const held = (): number => process.memoryUsage().arrayBuffers - before;
     let most = 0;
     const timer = setInterval(() => {
-      most = Math.max(most, process.memoryUsage().arrayBuffers - before);
+      // A busy machine collects late: only what is left after a collection is held.
+      if (held() >= LARGE_MAX) collectGarbage();
+      most = Math.max(most, held());
     }, 5);
     const lengths = await returns(`return Promise.all(Array.from({ length: 3 }, async () => ${large}))`);
     clearInterval(timer);
