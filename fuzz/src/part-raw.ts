@@ -4,15 +4,17 @@ import type { Random } from './random.js';
 import { AMBIGUOUS, ODD } from './raw-shapes.js';
 import { bytesOf, request } from './request.js';
 
+const KINDS = 6;
+
 /** Bytes nobody should send: each gets a refusal with a problem body, or the connection ends; soon in either case. */
 export const rawBytes: Part = {
   name: 'raw',
-  about: 'bytes on the socket: noise, broken framing, smuggling shapes, other protocols, cuts at every byte',
-  cases: { short: 700, long: 20_000 },
+  about: 'bytes on the socket: noise, broken framing, smuggling shapes, other protocols, cuts and resets at every byte',
+  cases: { short: 840, long: 24_000 },
   width: 32,
   async run(one) {
     // By number, not by chance: the cuts have to come at every byte.
-    switch (one.index % 5) {
+    switch (one.index % KINDS) {
       case 0:
         return sendOdd(one);
       case 1:
@@ -20,7 +22,9 @@ export const rawBytes: Part = {
       case 2:
         return sendMutated(one);
       case 3:
-        return cutAt(one, Math.floor(one.index / 5));
+        return cutAt(one, Math.floor(one.index / KINDS));
+      case 4:
+        return resetAt(one, Math.floor(one.index / KINDS));
       default:
         return sendPipelined(one);
     }
@@ -76,6 +80,24 @@ async function cutAt(one: Case, turn: number): Promise<void> {
   const after = Math.floor(turn / bytes.length) % 2 === 0 ? 'abort' : 'end';
   const outcome = await one.raw({ bytes: bytes.subarray(0, 1 + (turn % bytes.length)), after });
   one.check(outcome.isClosed, 'the connection was neither answered nor closed');
+}
+
+/** Requests for which Node hands out the bare socket. */
+const BARE = [
+  'CONNECT example.com:443 HTTP/1.1\r\nHost: fuzz\r\n\r\n',
+  'GET /healthz HTTP/1.1\r\nHost: fuzz\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n',
+  'GET /healthz HTTP/1.1\r\nHost: fuzz\r\n\r\nCONNECT x HTTP/1.1\r\n\r\n',
+];
+
+/** The client resets the connection at each byte in turn. A reset that no handler takes would end the product. */
+async function resetAt(one: Case, turn: number): Promise<void> {
+  const { random, world } = one;
+  const shape = random.oneIn(3) ? random.pick(ODD)(world.side.privateKey, random) : (BARE[turn % BARE.length] ?? '');
+  const bytes = Buffer.from(shape, 'latin1');
+  const at = random.oneIn(2) ? bytes.length : 1 + (turn % bytes.length);
+  await one.raw({ bytes: bytes.subarray(0, at), after: 'reset' });
+  const answer = await one.call(undefined, 'GET', '/healthz');
+  one.check(answer.status === 200, 'the product does not answer after a reset');
 }
 
 async function sendPipelined(one: Case): Promise<void> {

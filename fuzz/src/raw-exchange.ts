@@ -8,9 +8,10 @@ export interface RawOptions {
   readonly bytes: Buffer;
   /**
    * What happens once everything is sent. `wait` leaves it to the product to hang up; `settle` half-closes when the wanted
-   * answers are there, or soon, for a request that is not whole has none; `end` half-closes and `abort` hangs up at once.
+   * answers are there, or soon, for a request that is not whole has none; `end` half-closes, `abort` hangs up at once and
+   * `reset` sends a TCP reset at once.
    */
-  readonly after: 'wait' | 'settle' | 'end' | 'abort';
+  readonly after: 'wait' | 'settle' | 'end' | 'abort' | 'reset';
   /** How soon `settle` gives up on an answer. */
   readonly settleMs?: number;
   /** Answers to wait for before half-closing; one without it. */
@@ -56,7 +57,8 @@ export function exchangeRaw(options: RawOptions): Promise<RawOutcome> {
       clearTimeout(settling);
       socket.removeAllListeners();
       socket.on('error', () => {});
-      socket.destroy();
+      if (after === 'reset') socket.resetAndDestroy();
+      else socket.destroy();
       const ms = performance.now() - startedMs;
       try {
         resolve({ ...answersIn(Buffer.concat(chunks), isHead, isSlow ? 0 : ms), isClosed, ms });
@@ -78,7 +80,7 @@ export function exchangeRaw(options: RawOptions): Promise<RawOutcome> {
       timer = setTimeout(() => finish(false), deadlineMs);
       if (after === 'end') socket.end();
       if (after === 'settle') settling = setTimeout(() => socket.end(), settleMs);
-      if (after === 'abort') setImmediate(() => finish(true));
+      if (after === 'abort' || after === 'reset') setImmediate(() => finish(true));
     }
     socket.on('data', (chunk) => {
       chunks.push(chunk);

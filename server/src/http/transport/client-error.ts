@@ -32,8 +32,12 @@ function acceptIn(packet: Buffer | undefined): string[] {
   return [...text.matchAll(ACCEPT_LINE)].flatMap(([, value = '']) => ['Accept', value]);
 }
 
-/** CONNECT asks for a tunnel, and this is no proxy of that kind. */
+/**
+ * Answers CONNECT with 405. Node passes the bare socket of such a request on without an `error` listener, so a reset by the
+ * client would end the process; an answer to an earlier request on the same connection still goes out first.
+ */
 export function refuseConnect(socket: Socket): void {
+  socket.on('error', () => socket.destroy());
   const headers = { Allow: 'GET' };
   refuseInTurn(socket, new AppError('method_not_allowed', 'This service does not open tunnels.', { headers }), false);
 }
