@@ -1,4 +1,5 @@
 import type { Part } from './part.js';
+import { bodies } from './part-bodies.js';
 import { bombs } from './part-bombs.js';
 import { chains } from './part-chains.js';
 import { cursors } from './part-cursors.js';
@@ -18,7 +19,7 @@ import { tricks } from './part-tricks.js';
 
 /** In the order they run. */
 export const PARTS: readonly Part[] = [
-  ...[fields, text, forgeries, tricks, rawBytes, bombs],
+  ...[fields, text, forgeries, tricks, rawBytes, bodies, bombs],
   ...[expressions, oracles, ids, queries, cursors],
   ...[chains, reactors, proxies, slow, flood],
 ];

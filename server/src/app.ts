@@ -39,7 +39,7 @@ import type { ProxyFigures } from './resources/proxies/index.js';
 import { createProxyFigures, writeProxyFigures } from './resources/proxies/index.js';
 import type { ReactorFigures, ReactorQueue } from './resources/reactors/index.js';
 import { createReactorFigures, startRequests, writeReactorFigures } from './resources/reactors/index.js';
-import type { TransferOwnership } from './resources/tenants/index.js';
+import type { Tenants, TransferOwnership } from './resources/tenants/index.js';
 import { createOwnershipTransfer, createTenants, tenantMaker, tokenSettings } from './resources/tenants/index.js';
 import type { ResourceParts } from './resources.js';
 import { tenantApiRoutes } from './resources.js';
@@ -213,17 +213,7 @@ function createTenantApi(
       wakePurge();
     },
   });
-  const vault = createVault({
-    database,
-    largeWork,
-    keyring,
-    expressions: createExpressions(),
-    tokensPerRequestMax,
-    fingerprints: config.fingerprints,
-    searchData: config.searchData,
-    settingsOf: (tenantId) => tokenSettings(tenants, tenantId),
-    onIntegrityFault: security.onTokenAltered,
-  });
+  const vault = createTenantVault(parts, tenants);
   const resources: ResourceParts = {
     forgetAccess,
     ...security,
@@ -253,6 +243,22 @@ function createTenantApi(
   };
   const queue = startQueue(parts, resources);
   return { vault, queue, routes: tenantApiRoutes(resources) };
+}
+
+function createTenantVault({ config, core, largeWork, security }: TenantApiParts, tenants: Tenants): Vault {
+  return createVault({
+    database: core.database,
+    largeWork,
+    keyring: core.keyStore.keyring,
+    expressions: createExpressions(),
+    tokensPerRequestMax: config.tokensPerRequestMax,
+    fingerprints: config.fingerprints,
+    searchData: config.searchData,
+    searchTriesPerDay: config.searchTriesPerDay,
+    settingsOf: (tenantId) => tokenSettings(tenants, tenantId),
+    onSearchBound: security.onSearchBound,
+    onIntegrityFault: security.onTokenAltered,
+  });
 }
 
 function transferOf({ core, caches, security }: TenantApiParts): TransferOwnership {

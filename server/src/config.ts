@@ -102,6 +102,15 @@ function contradictions(config: Config): string[] {
   return faults;
 }
 
+/** Advice on settings that are allowed and may not be what production needs. */
+export function settingsAdvice({ searchData }: Config): string[] {
+  if (searchData === 'revealed') return [];
+  return [
+    'STRONGROOM_SEARCH_DATA is masked: who sees only masks can find out a value by searching for it. Set it to revealed, ' +
+      'unless somebody must search for values that they may not see.',
+  ];
+}
+
 function databasesOf(config: Config): Readonly<Record<string, Secret<string> | undefined>> {
   const keys = ['databaseUrl', 'migrationDatabaseUrl', 'databaseListenUrl', 'databaseReplicaUrl'] as const;
   return Object.fromEntries(keys.map((key) => [SETTINGS[key].name, config[key]]));

@@ -15,6 +15,7 @@ import type { VaultOptions } from './vault/index.js';
 export interface SecurityLog extends Pick<AccessHooks, 'onSecurity'>, PeopleSecurity {
   readonly onRightsAltered: AccessHooks['onIntegrityFault'];
   readonly onTokenAltered: VaultOptions['onIntegrityFault'];
+  readonly onSearchBound: VaultOptions['onSearchBound'];
   readonly onReactorAltered: StoreOptions['onReactorAltered'];
   readonly onProxyAltered: ProxyStoreOptions['onProxyAltered'];
   readonly onMemberChanged: MembersOptions['onMemberChanged'];
@@ -35,6 +36,8 @@ export function createSecurityLog({ security }: Pick<ProcessLog, 'security'>): S
       security.warn({ event: event.name, ...story, ...byWhom(auditContext) }, 'access changed'),
     onRightsAltered: (story) => security.error({ event: 'integrity_fault', ...story }, 'stored rights were altered'),
     onTokenAltered: (story) => security.error({ event: 'integrity_fault', ...story }, 'a stored token was altered'),
+    onSearchBound: (story) =>
+      security.warn({ event: 'search_bound', ...story }, 'an Application tried as many values as it may in a day'),
     onReactorAltered: (story) => security.error({ event: 'integrity_fault', ...story }, 'a stored Reactor was altered'),
     onProxyAltered: (story) => security.error({ event: 'integrity_fault', ...story }, 'a stored Proxy was altered'),
     onMemberChanged: ({ event, ...story }, auditContext) =>

@@ -2,6 +2,7 @@ import { goalOf } from '../goals.js';
 import type { LoadResult } from '../load/closed.js';
 import type { Second } from '../load/open.js';
 import { runLoad, runOpenLoad, runRefusableLoad } from '../load/run.js';
+import { LARGE_BODIES, SMALL_CHUNKS } from '../neighbours/bodies.js';
 import type { NeighbourCase, Stream, Streams } from '../neighbours/case.js';
 import { SEARCHES_WITHOUT_INDEX } from '../neighbours/searches.js';
 import { CREATES_WITH_A_TAKEN_ID } from '../neighbours/taken-ids.js';
@@ -12,8 +13,14 @@ import type { Product } from '../product.js';
 import { startProduct } from '../product.js';
 import { median, ratiosOf, spread } from '../statistics.js';
 import { makeVaultTenant } from '../tenants.js';
+import { costOf } from '../watch/cost.js';
 
-const CASES: readonly NeighbourCase[] = [SEARCHES_WITHOUT_INDEX, CREATES_WITH_A_TAKEN_ID];
+const CASES: readonly NeighbourCase[] = [
+  SEARCHES_WITHOUT_INDEX,
+  CREATES_WITH_A_TAKEN_ID,
+  ...LARGE_BODIES,
+  SMALL_CHUNKS,
+];
 /** Long enough for what the hostile tenant does to be under way on all its connections. */
 const LEAD_MS = 1_000;
 
@@ -22,10 +29,10 @@ export async function measureNeighbours(bench: Bench): Promise<Findings> {
   const rows: string[][] = [];
   const goals: Findings['goals'][number][] = [];
   for (const each of CASES) {
-    const { alone, beside, answers } = await measureCase(bench, each);
+    const { alone, beside, answers, rssMb } = await measureCase(bench, each);
     const kept = ratiosOf(rates(beside), rates(alone));
     goals.push(goalOf(`neighbours: ${each.name}, rate kept`, kept, each.wanted));
-    rows.push([each.name, ...figuresOf(alone), ...figuresOf(beside), spread(kept, 2), answers]);
+    rows.push([each.name, ...figuresOf(alone), ...figuresOf(beside), spread(kept, 2), rssMb.toFixed(0), answers]);
     bench.say(`${each.name}: keeps ${spread(kept, 2)}`);
   }
   const side = (name: string) => [`${name}/s`, `${name} p50 ms`, `${name} p99 ms`];
@@ -34,7 +41,7 @@ export async function measureNeighbours(bench: Bench): Promise<Findings> {
     tables: [
       {
         title: 'A tenant alone, and beside another that does its worst',
-        head: ['what', ...side('alone'), ...side('beside'), 'rate kept', 'answers to the other'],
+        head: ['what', ...side('alone'), ...side('beside'), 'rate kept', 'RSS MB', 'answers to the other'],
         rows,
       },
     ],
@@ -45,6 +52,8 @@ export async function measureNeighbours(bench: Bench): Promise<Findings> {
 interface Measured {
   readonly alone: readonly LoadResult[];
   readonly beside: readonly LoadResult[];
+  /** Most resident memory of the API in any round. */
+  readonly rssMb: number;
   /** What the hostile tenant was answered in the last round. */
   readonly answers: string;
 }
@@ -56,17 +65,20 @@ async function measureCase({ plan, workshop }: Bench, { prepare }: NeighbourCase
   const alone: LoadResult[] = [];
   const beside: LoadResult[] = [];
   let answers = '';
+  let rssMb = 0;
   for (let round = 0; round <= plan.rounds; round += 1) {
     const quiet = await runLoad(workshop, { port: product.port, ...streams.neighbour, seconds: plan.seconds });
-    const loud = await runBoth(workshop, product, streams, plan.seconds);
+    const both = () => runBoth(workshop, product, streams, plan.seconds);
+    const { result: loud, cost } = await costOf(product.watched, both);
     answers = loud.answers;
+    rssMb = Math.max(rssMb, cost.rssMb);
     // The first round only warms up.
     if (round === 0) continue;
     alone.push(quiet);
     beside.push(loud.neighbour);
   }
   await product.stop();
-  return { alone, beside, answers };
+  return { alone, beside, answers, rssMb };
 }
 
 async function runBoth(

@@ -6,6 +6,8 @@ export interface Line {
 
 const LEVELS = ['log', 'info', 'warn', 'error', 'debug', 'trace'] as const;
 const CHARACTERS_MAX = 64 * 1024;
+/** The server shows no more lines than this, and refuses an answer that holds very many. */
+const LINES_MAX = 1_000;
 const { stringify } = JSON;
 
 let lines: Line[] = [];
@@ -14,7 +16,7 @@ let isKept = false;
 
 for (const level of LEVELS) {
   console[level] = (...values: unknown[]): void => {
-    if (!isKept || characters >= CHARACTERS_MAX) return;
+    if (!isKept || characters >= CHARACTERS_MAX || lines.length >= LINES_MAX) return;
     const text = textOf(values).slice(0, CHARACTERS_MAX - characters);
     characters += text.length + level.length;
     lines.push({ level, text });

@@ -2,6 +2,8 @@
 const KIND = Symbol.for('strongroom.error');
 const MISSING = Symbol.for('strongroom.missing-module');
 const TEXT_MAX = 10_000;
+/** The server shows no more names, and no more messages under each. */
+const ERRORS_MAX = 100;
 const { stringify } = JSON;
 
 export interface Thrown {
@@ -26,10 +28,12 @@ export function describeThrown(error: unknown): Thrown {
 
 /** A text or an error is one message, a list is the messages, each member of an object a list of its own. */
 function errorsOf(value: unknown): Readonly<Record<string, unknown>> {
-  if (Array.isArray(value)) return { error: value.map(partOf) };
+  if (Array.isArray(value)) return { error: value.slice(0, ERRORS_MAX).map(partOf) };
   if (typeof value !== 'object' || value === null || value instanceof Error) return { error: [textOf(value)] };
   return Object.fromEntries(
-    Object.entries(value).map(([name, member]) => [name, (Array.isArray(member) ? member : [member]).map(partOf)]),
+    Object.entries(value)
+      .slice(0, ERRORS_MAX)
+      .map(([name, member]) => [name, (Array.isArray(member) ? member.slice(0, ERRORS_MAX) : [member]).map(partOf)]),
   );
 }
 

@@ -43,6 +43,13 @@ export interface AuditContext {
 
 export type Outcome = 'success' | 'failure' | 'denied';
 
+/** Detail of an entry: the number of matches of a search. Never data, secrets or code. */
+export interface EntryChange {
+  readonly field: string;
+  readonly from: string | number | null;
+  readonly to: string | number | null;
+}
+
 export interface Entry {
   readonly event: LogEvent;
   readonly entityId: string;
@@ -51,6 +58,7 @@ export interface Entry {
   readonly outcome: Outcome;
   /** Of code that ran: which version of it. */
   readonly entityVersion?: number | undefined;
+  readonly changes?: readonly EntryChange[] | undefined;
 }
 
 /** What the operator does from the command line. */

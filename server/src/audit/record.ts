@@ -27,15 +27,23 @@ const INSERT_LOGS = bulkWrite<LogInsert>(
   columnsOf,
 );
 
-/** Apart from the others, because hardly any entry has a version. */
-const INSERT_VERSIONED_LOGS = bulkWrite<LogInsert>(
-  givenInsert('insert_versioned_logs', {
+/** A statement of its own for entries with a version or changes, because hardly any entry has them. */
+const INSERT_DETAILED_LOGS = bulkWrite<LogInsert>(
+  givenInsert('insert_detailed_logs', {
     into: 'logs',
-    columns: [...COLUMNS, 'entity_version text'],
-    made: { entity_version: 'given.entity_version::integer', kind: KIND_NUMBER },
+    columns: [...COLUMNS, 'entity_version text', 'changes text'],
+    made: {
+      entity_version: 'given.entity_version::integer',
+      changes: 'given.changes::jsonb',
+      kind: KIND_NUMBER,
+    },
   }),
   ORDER,
-  (rows) => [...columnsOf(rows), textArray(rows.map(({ entry }) => String(entry.entityVersion)))],
+  (rows) => [
+    ...columnsOf(rows),
+    textArray(rows.map(({ entry }) => entry.entityVersion?.toString() ?? null)),
+    textArray(rows.map(({ entry }) => (entry.changes === undefined ? null : JSON.stringify(entry.changes)))),
+  ],
 );
 
 function columnsOf(rows: readonly LogInsert[]): Value[] {
@@ -64,20 +72,20 @@ function columnsOf(rows: readonly LogInsert[]): Value[] {
 export function recordAll(tx: TenantTx, auditContext: AuditContext, entries: readonly Entry[]): Promise<void> {
   if (entries.length === 0) return Promise.resolve();
   const plain: LogInsert[] = [];
-  const versioned: LogInsert[] = [];
+  const detailed: LogInsert[] = [];
   for (const entry of entries) {
-    const rows = entry.entityVersion === undefined ? plain : versioned;
+    const rows = entry.entityVersion === undefined && entry.changes === undefined ? plain : detailed;
     rows.push({ tenantId: tx.tenantId, auditContext, entry });
   }
   // It comes last, so there is nothing of it to wait for here.
   void tx.gather(ADD_LOG_COUNTS, countsOf(tx, auditContext, entries));
-  return insert(tx, plain, versioned).then(nothing, failClosed);
+  return insert(tx, plain, detailed).then(nothing, failClosed);
 }
 
-function insert(tx: TenantTx, plain: readonly LogInsert[], versioned: readonly LogInsert[]): Promise<unknown> {
-  if (versioned.length === 0) return tx.gather(INSERT_LOGS, plain);
-  if (plain.length === 0) return tx.gather(INSERT_VERSIONED_LOGS, versioned);
-  return Promise.all([tx.gather(INSERT_LOGS, plain), tx.gather(INSERT_VERSIONED_LOGS, versioned)]);
+function insert(tx: TenantTx, plain: readonly LogInsert[], detailed: readonly LogInsert[]): Promise<unknown> {
+  if (detailed.length === 0) return tx.gather(INSERT_LOGS, plain);
+  if (plain.length === 0) return tx.gather(INSERT_DETAILED_LOGS, detailed);
+  return Promise.all([tx.gather(INSERT_LOGS, plain), tx.gather(INSERT_DETAILED_LOGS, detailed)]);
 }
 
 function nothing(): void {}

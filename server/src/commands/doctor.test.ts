@@ -59,6 +59,14 @@ describe('strongroom doctor on what people need', () => {
     assert.deepEqual(about(lines, 'issuer'), ['ok       issuers: none, nobody signs in with OpenID Connect']);
   });
 
+  it('recommends that searches find only what is revealed, as a warning in production', async () => {
+    const [line = ''] = about(await doctor(), 'advice');
+    assert.match(line, /^ok +advice: STRONGROOM_SEARCH_DATA is masked.* Set it to revealed/);
+    const [warning = ''] = about(await doctor({ STRONGROOM_ENV: 'production' }), 'advice');
+    assert.match(warning, /^warning +advice: STRONGROOM_SEARCH_DATA is masked/);
+    assert.deepEqual(about(await doctor({ STRONGROOM_SEARCH_DATA: 'revealed' }), 'advice'), []);
+  });
+
   it('says that the SMTP server answers, how many mails wait and since when; sends none and does not sign in', async () => {
     const [firstMs, secondMs] = [Date.UTC(2026, 4, 1, 12), Date.UTC(2026, 4, 2, 12)];
     for (const nowMs of [secondMs, firstMs]) {

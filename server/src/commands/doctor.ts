@@ -1,5 +1,5 @@
 import type { Config } from '../config.js';
-import { readConfig, unknownSettings } from '../config.js';
+import { readConfig, settingsAdvice, unknownSettings } from '../config.js';
 import { asExit, databaseOptions, listenTarget, rootKeySource, storageOptions } from '../core.js';
 import { examineKeys } from '../crypto/key-store.js';
 import { systemClock } from '../kernel/clock.js';
@@ -37,6 +37,8 @@ export const doctor: Command = {
       return unknown.length === 0 ? 'usable' : `usable; not known and ignored: ${unknown.join(', ')}`;
     });
     if (config === undefined) return settings;
+    const level = config.env === 'production' ? 'warning' : 'ok     ';
+    for (const advice of settingsAdvice(config)) output.print(`${level}  advice: ${advice}`);
     output.print(await describeReactors(config));
     for (const line of await describePeople(config)) output.print(line);
     if (config.databaseUrl === undefined && !(await holdsCluster(config.dataDir))) {

@@ -1,7 +1,7 @@
 import cluster from 'node:cluster';
 import { createApp } from '../app.js';
 import type { Config } from '../config.js';
-import { readConfig, unknownSettings } from '../config.js';
+import { readConfig, settingsAdvice, unknownSettings } from '../config.js';
 import { beginInstallation } from '../first-start.js';
 import { systemClock } from '../kernel/clock.js';
 import { EXIT } from '../kernel/exit.js';
@@ -30,6 +30,7 @@ export const serve: Command = {
     try {
       for (const name of unknownSettings())
         log.main.warn({ setting: name }, 'this setting is not known and is ignored');
+      if (config.env === 'production') for (const advice of settingsAdvice(config)) log.main.warn(advice);
       const begin = config.workers > 1 ? startKeeper : start;
       const stop = await begin(config, log, output, ending);
       const code = await ending.code;

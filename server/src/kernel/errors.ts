@@ -37,6 +37,7 @@ export const ERROR_CATALOGUE = {
   destination_refused: { status: 422 },
   rate_limited: { status: 429 },
   sign_in_delayed: { status: 429 },
+  search_bound: { status: 429 },
   headers_too_large: { status: 431 },
   internal_error: { status: 500 },
   reactor_error: { status: 500 },

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { AppError } from './errors.js';
-import { JSON_DEPTH_MAX, parseJsonBody } from './json-guard.js';
+import { hasMoreValues, JSON_DEPTH_MAX, JsonScan, parseJsonBody } from './json-guard.js';
 
 function parse(text: string): unknown {
   return parseJsonBody(Buffer.from(text, 'utf8'));
@@ -122,4 +122,62 @@ test('arbitrary bytes give a value or the refusal, never another error', () => {
     ),
     { numRuns: 2_000 },
   );
+});
+
+function countOf(pieces: readonly Buffer[]): number {
+  const counter = new JsonScan();
+  for (const piece of pieces) counter.add(piece, Number.POSITIVE_INFINITY);
+  return counter.values;
+}
+
+/** The values of parsed JSON: one, and those in it. */
+function valuesIn(value: unknown): number {
+  if (typeof value !== 'object' || value === null) return 1;
+  return Object.values(value).reduce<number>((sum, member) => sum + valuesIn(member), 1);
+}
+
+test('values are counted the same however the text is cut, and empty lists and objects count twice', () => {
+  fc.assert(
+    fc.property(fc.json(), fc.array(fc.nat({ max: 40 }), { maxLength: 10 }), (text, cuts) => {
+      const bytes = Buffer.from(text);
+      const pieces: Buffer[] = [];
+      let from = 0;
+      for (const length of cuts) {
+        pieces.push(bytes.subarray(from, from + length));
+        from += length;
+      }
+      pieces.push(bytes.subarray(from));
+      const values = countOf([bytes]);
+      assert.equal(countOf(pieces), values);
+      const outside = text.replaceAll(/"(?:[^"\\]|\\.)*"/g, '""');
+      const empty = [...outside.matchAll(/\[\s*\]|\{\s*\}/g)].length;
+      // Of duplicate keys only the last is left after parsing.
+      assert.ok(values >= valuesIn(JSON.parse(text)) + empty);
+    }),
+    { numRuns: 2_000 },
+  );
+});
+
+test('commas and brackets inside strings are no values, also where a piece ends inside the string', () => {
+  const cases: readonly (readonly [pieces: readonly string[], values: number])[] = [
+    [['["a\\', '","]'], 2],
+    [['["a', ',[{"]'], 2],
+    [['["a"', ',2]'], 3],
+    [['["a\\\\', '",2]'], 3],
+    [['{"a,[":"{\\"', '", "b":[]}'], 4],
+  ];
+  for (const [pieces, values] of cases) {
+    const bytes = pieces.map((piece) => Buffer.from(piece));
+    assert.equal(countOf(bytes), values, pieces.join(' | '));
+    assert.equal(countOf([Buffer.concat(bytes)]), values, pieces.join(''));
+  }
+});
+
+test('counting ends soon behind the bound', () => {
+  const bytes = Buffer.from(`[${'1,'.repeat(500_000)}1]`);
+  const counter = new JsonScan();
+  counter.add(bytes, 10);
+  assert.equal(counter.values, 11);
+  assert.equal(hasMoreValues(Buffer.from('[1,2]'), 3), false);
+  assert.equal(hasMoreValues(Buffer.from('[1,2]'), 2), true);
 });

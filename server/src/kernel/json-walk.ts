@@ -2,14 +2,34 @@ import { elementPath, memberPath } from './field-faults.js';
 import type { Json } from './json.js';
 import { isJsonArray, isJsonObject } from './json-object.js';
 
-/** Visits every value in document order. What the visitor claims for itself is not entered. */
-export function walkJson(value: Json, path: string, claims: (value: Json, path: string) => boolean): void {
-  if (claims(value, path)) return;
-  if (isJsonObject(value)) {
-    for (const [name, member] of Object.entries(value)) walkJson(member, memberPath(path, name), claims);
-  } else if (isJsonArray(value)) {
-    for (const [index, element] of value.entries()) walkJson(element, elementPath(path, index), claims);
-  }
+/**
+ * Visits every value in document order. What the visitor claims for itself is not entered. The path of the value is put
+ * together only where the visitor asks for it.
+ */
+export function walkJson(value: Json, path: string, claims: (value: Json, pathOf: () => string) => boolean): void {
+  const steps: (string | number)[] = [];
+  const pathOf = (): string =>
+    steps.reduce<string>(
+      (parent, step) => (typeof step === 'number' ? elementPath(parent, step) : memberPath(parent, step)),
+      path,
+    );
+  const walk = (visited: Json): void => {
+    if (claims(visited, pathOf)) return;
+    if (isJsonObject(visited)) {
+      for (const name of Object.keys(visited)) {
+        steps.push(name);
+        walk(visited[name] ?? null);
+        steps.pop();
+      }
+    } else if (isJsonArray(visited)) {
+      for (let index = 0; index < visited.length; index += 1) {
+        steps.push(index);
+        walk(visited[index] ?? null);
+        steps.pop();
+      }
+    }
+  };
+  walk(value);
 }
 
 /**

@@ -33,3 +33,16 @@ export function createLargeWork(options: Partial<PacedWorkOptions> = {}): LargeW
     paced: createPacedWork({ clock: systemClock, isContended: () => false, ...options }),
   };
 }
+
+/**
+ * Runs a step of a request that takes milliseconds on large values. A request that holds a share of memory takes turns with
+ * the others of its kind, and with a pause behind each step; any other runs the step at once.
+ */
+export function paceLarge<Output>(
+  { paced }: Pick<LargeWork, 'paced'>,
+  tenantId: string,
+  holder: { readonly held: readonly unknown[] | undefined } | undefined,
+  step: () => Output,
+): Output | Promise<Output> {
+  return holder?.held === undefined ? step() : paced.run(tenantId, step);
+}

@@ -21,6 +21,7 @@ function readingOf(more: Partial<WholeReading> = {}) {
     },
     tooLarge: () => new Error('too large'),
     tooSlow: () => new Error('too slow'),
+    fragmented: () => new Error('fragmented'),
     after: (_ms, call) => {
       timers.push(call);
       return () => void timers.splice(timers.indexOf(call), 1);
@@ -58,16 +59,22 @@ describe('reading whole', () => {
 
   it('has every byte in its place, also of many small pieces', async () => {
     const { reading } = readingOf();
-    const whole = await readWhole(piecesOf(5_000, 3), reading);
-    assert.equal(whole.length, 15_000);
-    assert.ok(whole.every((byte, at) => byte === Math.floor(at / 3) % 251));
+    const whole = await readWhole(piecesOf(5_000, 64), reading);
+    assert.equal(whole.length, 320_000);
+    assert.ok(whole.every((byte, at) => byte === Math.floor(at / 64) % 251));
     assert.equal((await readWhole(piecesOf(0, 0), reading)).length, 0);
     async function* mixed() {
-      for (let at = 0; at < 1_200; at += 1) yield Buffer.alloc(at % 100 === 99 ? 5_000 : 2, at % 251);
+      for (let at = 0; at < 1_200; at += 1) yield Buffer.alloc(at % 50 === 0 ? 5_000 : 2, at % 251);
     }
     const expected: Buffer[] = [];
     for await (const piece of mixed()) expected.push(piece);
     assert.ok((await readWhole(mixed(), reading)).equals(Buffer.concat(expected)));
+  });
+
+  it('fails for more than a thousand pieces that are very small on average', async () => {
+    const { reading } = readingOf();
+    assert.equal((await readWhole(piecesOf(1_000, 1), reading)).length, 1_000);
+    await assert.rejects(readWhole(piecesOf(1_020, 62), reading), /fragmented/);
   });
 
   it('reads on only when there is room', async () => {

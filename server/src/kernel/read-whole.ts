@@ -1,3 +1,4 @@
+import { BodyCollector, isFragmented } from './body-collector.js';
 import { createDeferred } from './deferred.js';
 import type { GrowingShare } from './growing-bytes.js';
 
@@ -14,6 +15,8 @@ export interface WholeReading {
   readonly timedFrom: 'start' | 'room';
   readonly tooLarge: () => Error;
   readonly tooSlow: () => Error;
+  /** The error for a body of very many very small pieces. */
+  readonly fragmented: () => Error;
   /** A timer that can be cancelled; tests replace it. */
   readonly after?: ((ms: number, call: () => void) => () => void) | undefined;
 }
@@ -22,30 +25,29 @@ export interface WholeReading {
 export const UNCOUNTED_WHOLE_BYTES = 64 * 1024;
 /** Room is asked for in steps of so many bytes. */
 const STEP_BYTES = 32 * 1024;
-/** So many pieces of less than this are put together: each takes memory besides its bytes, and nobody counts that. */
-const LOOSE_MAX = 512;
-const SMALL_BYTES = 4_096;
 
 export async function readWhole(source: AsyncIterable<Buffer>, reading: WholeReading): Promise<Buffer> {
   const { bytesMax, heldTimes, share } = reading;
   const pieces = source[Symbol.asyncIterator]();
-  const read = new JoinedPieces();
-  let bytes = 0;
+  const read = new BodyCollector();
+  let count = 0;
   let deadline = reading.timedFrom === 'start' ? new Deadline(reading) : undefined;
   try {
     for (;;) {
       const next = pieces.next();
       const { done, value } = await (deadline ? deadline.orOver(next) : next);
-      if (done) return read.whole();
-      bytes += value.length;
+      if (done) return read.take();
+      count += 1;
+      const bytes = read.bytes + value.length;
       if (bytes > bytesMax) throw reading.tooLarge();
+      if (isFragmented(count, bytes)) throw reading.fragmented();
       const counted = bytes - UNCOUNTED_WHOLE_BYTES;
       if (counted > 0) {
         deadline ??= new Deadline(reading);
         const covered = share.cover(Math.ceil(counted / STEP_BYTES) * STEP_BYTES * heldTimes);
         if (covered) await covered;
       }
-      read.push(value);
+      read.add(value);
     }
   } catch (error) {
     // Nobody waits for it: a source that says nothing ends later, or by what else its reader does about the failure.
@@ -82,30 +84,6 @@ class Deadline {
 
   end(): void {
     this.#cancel();
-  }
-}
-
-/** Pieces in their order. Small ones are put together; copying large ones would take their memory once more. */
-class JoinedPieces {
-  readonly #blocks: Buffer[] = [];
-  #loose: Buffer[] = [];
-
-  push(piece: Buffer): void {
-    const isSmall = piece.length < SMALL_BYTES;
-    if (!isSmall || this.#loose.length === LOOSE_MAX) this.#join();
-    if (isSmall) this.#loose.push(piece);
-    else this.#blocks.push(piece);
-  }
-
-  whole(): Buffer {
-    this.#join();
-    return Buffer.concat(this.#blocks);
-  }
-
-  #join(): void {
-    if (this.#loose.length === 0) return;
-    this.#blocks.push(Buffer.concat(this.#loose));
-    this.#loose = [];
   }
 }
 

@@ -25,7 +25,11 @@ function holdsUnsafeNumber(value: Json): boolean {
   return false;
 }
 
+/** Fields that a refusal names at most. */
+const NAMED_MAX = 100;
+
 function name(value: Json, path: string, faults: Faults): void {
+  if (faults.count >= NAMED_MAX) return;
   if (typeof value === 'number') {
     if (isUnsafe(value)) addFault(faults, path, MESSAGE);
   } else if (isJsonObject(value)) {

@@ -1,3 +1,4 @@
+import { BodyCollector, isFragmented } from '../kernel/body-collector.js';
 import type { AnswerHead } from './answer-head.js';
 import { badAnswer, checkTrailer, readAnswerHead } from './answer-head.js';
 import { OutboundError } from './outbound-error.js';
@@ -21,6 +22,8 @@ const BEGIN = Buffer.from('HTTP/1.');
 const LINE_END = Buffer.from('\r\n');
 const HEAD_END = Buffer.from('\r\n\r\n');
 const NO_ROOM = Buffer.allocUnsafeSlow(0);
+/** Chunks that came in one read are handed on together, up to this length. */
+const TOGETHER_BYTES_MAX = 65_536;
 
 type Step = 'head' | 'counted' | 'to_the_end' | 'size' | 'chunk' | 'behind_chunk' | 'trailers' | 'whole';
 
@@ -43,6 +46,11 @@ export class AnswerReader {
   #room = NO_ROOM;
   #roomUsed = 0;
   #isHeld = false;
+  /** Chunks of the read that is under way. */
+  readonly #chunks = new BodyCollector();
+  /** Chunks so far, or reads of a body without chunks; and their bytes. */
+  #pieces = 0;
+  #bytes = 0;
 
   constructor(method: string, target: AnswerTarget) {
     this.#method = method;
@@ -57,6 +65,11 @@ export class AnswerReader {
   /** The answer is read, and there is more behind it that nobody asked for. */
   get hasMore(): boolean {
     return this.#step === 'whole' && this.#rest !== undefined;
+  }
+
+  /** The body comes in very many very small pieces. */
+  get isFragmented(): boolean {
+    return isFragmented(this.#pieces, this.#bytes);
   }
 
   push(bytes: Buffer): void {
@@ -80,8 +93,12 @@ export class AnswerReader {
   }
 
   #read(): void {
-    while (this.#rest !== undefined && !this.#isHeld && this.#readStep(this.#rest)) {
-      // Until a step needs more bytes, or somebody wants no more.
+    try {
+      while (this.#rest !== undefined && !this.#isHeld && this.#readStep(this.#rest)) {
+        // Each step reads one part, until it needs more bytes or the reader wants no more.
+      }
+    } finally {
+      this.#handChunks();
     }
   }
 
@@ -133,9 +150,15 @@ export class AnswerReader {
     this.#left -= piece.length;
     this.#skip(bytes, piece.length);
     const isChunk = this.#step === 'chunk';
-    if (isChunk && this.#left === 0) this.#step = 'behind_chunk';
+    if (isChunk) {
+      if (this.#left === 0) this.#step = 'behind_chunk';
+      this.#bytes += piece.length;
+      this.#chunks.add(piece);
+      if (this.#chunks.bytes >= TOGETHER_BYTES_MAX) this.#handChunks();
+      return true;
+    }
     this.#hand(piece);
-    if (!isChunk && this.#left === 0) this.#end();
+    if (this.#left === 0) this.#end();
     return true;
   }
 
@@ -147,6 +170,8 @@ export class AnswerReader {
     this.#left = Number.parseInt(size, 16);
     this.#step = this.#left === 0 ? 'trailers' : 'chunk';
     this.#skip(bytes, end + LINE_END.length);
+    if (this.#left === 0) this.#handChunks();
+    else this.#pieces += 1;
     return true;
   }
 
@@ -194,7 +219,14 @@ export class AnswerReader {
   }
 
   #hand(piece: Buffer): void {
+    this.#pieces += 1;
+    this.#bytes += piece.length;
     if (!this.#target.onPiece(piece)) this.#isHeld = true;
+  }
+
+  /** The end of the body is read only after the last chunks are taken. */
+  #handChunks(): void {
+    if (this.#chunks.bytes > 0 && !this.#target.onPiece(this.#chunks.take())) this.#isHeld = true;
   }
 
   #end(): void {

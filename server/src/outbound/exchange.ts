@@ -37,6 +37,8 @@ export interface BodyReceiver {
 /** An answer whose body is still to come. */
 export interface IncomingAnswer {
   readonly head: AnswerHead;
+  /** Its body comes in very many very small pieces. */
+  readonly isFragmented: boolean;
   /** The body from here on. To be called once. */
   receive(receiver: BodyReceiver): void;
   goOn(): void;
@@ -131,6 +133,10 @@ class Exchange implements ConnectionUser, AnswerTarget, IncomingAnswer {
   get head(): AnswerHead {
     assert(this.#head, 'an answer that somebody has begins with its head');
     return this.#head;
+  }
+
+  get isFragmented(): boolean {
+    return this.#reader.isFragmented;
   }
 
   onPiece(piece: Buffer): boolean {

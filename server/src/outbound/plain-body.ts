@@ -4,6 +4,7 @@ import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
 import type { GrowingShare } from '../kernel/growing-bytes.js';
 import type { WholeReading } from '../kernel/read-whole.js';
 import { readWhole } from '../kernel/read-whole.js';
+import { badAnswer } from './answer-head.js';
 import { headerValue } from './message-headers.js';
 import type { OutboundAnswer } from './outbound.js';
 import { OutboundError } from './outbound-error.js';
@@ -45,6 +46,7 @@ export function readPlainBody(
     ...{ msMax: WHOLE_ANSWER_MS_MAX, timedFrom: 'start' },
     tooLarge: () => new OutboundError('too_large'),
     tooSlow: () => new OutboundError('timeout'),
+    fragmented: badAnswer,
   });
 }
 

@@ -208,8 +208,8 @@ const CASES: Readonly<Record<string, Case>> = {
       return tx.gather(ADD_LOG_COUNTS, [{ ...row, ...odd }]);
     },
   },
+  INSERT_DETAILED_LOGS: logCase({ entityVersion: 1, changes: [{ field: 'matches', from: null, to: 1 }] }),
   INSERT_LOGS: logCase({}),
-  INSERT_VERSIONED_LOGS: logCase({ entityVersion: 1 }),
 };
 
 /** The counters of a kind. */

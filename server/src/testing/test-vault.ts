@@ -15,6 +15,8 @@ export function testVault({ database, keyStore }: TestApp, options: Partial<Vaul
     tokensPerRequestMax: 100,
     fingerprints: 'revealed',
     searchData: 'masked',
+    searchTriesPerDay: 0,
+    onSearchBound: () => assert.fail('too many values were tried'),
     settingsOf: () => ({ isFingerprinting: false, isDeduplicating: false }),
     onIntegrityFault: () => assert.fail('a stored token was altered'),
     ...options,

@@ -9,6 +9,7 @@ export const TOKEN_EVENTS = defineEvents('token', {
   refused: ['read', 'Token opened, request refused'],
   matched: ['read', 'Token matched by deduplication'],
   found: ['search', 'Token found by search'],
+  searched: ['search', 'Tokens searched'],
   used_in_reactor: ['use', 'Token used in reactor'],
   used_in_proxy: ['use', 'Token used in proxy'],
   previewed_in_proxy: ['use', 'Token previewed in proxy'],

@@ -18,6 +18,7 @@ export { takeRoom } from './open/room.js';
 export type { Fingerprints } from './present/present.js';
 export type { PresentedToken, TokenDescription } from './present/token-body.js';
 export type { Filters } from './search/build.js';
+export type { SearchBoundStory } from './search/search-tries.js';
 export { CLASSIFICATIONS, IMPACT_LEVELS, RESTRICTION_POLICIES } from './stored/content.js';
 export type { TokenPosition } from './stored/position.js';
 export { VAULT_TABLES } from './tables.js';

@@ -14,7 +14,14 @@ export const VAULT_SETTINGS = {
     kind: oneOf(['masked', 'revealed']),
     default: 'masked',
     about:
-      '`revealed` lets `data:` in a search find only tokens the caller sees in the clear; `masked` also those it sees masked',
+      '`revealed` lets `data:` in a search find only tokens the caller sees in the clear; `masked` also those it sees masked, so a caller can find out masked numbers by trying values. `revealed` is the safer choice in production',
+  },
+  searchTriesPerDay: {
+    name: 'STRONGROOM_SEARCH_TRIES_PER_DAY',
+    kind: integerBetween(0, 1_000_000_000),
+    default: '2000',
+    about:
+      'Values that one Application, with its sessions, may look for in a day (UTC) by `data:` or `fingerprint:` where tokens are not revealed to it; then 429 `search_bound` until midnight. 0: no bound',
   },
   tokensPerRequestMax: {
     name: 'STRONGROOM_TOKENS_PER_REQUEST_MAX',

@@ -7,5 +7,5 @@ const ofVault = (name: string) => defineTable({ name, fate: 'with its tenant' })
 export const VAULT_TABLES = [
   defineTable({ name: 'tokens', fate: 'with its tenant', sealed: SEALED_TOKENS }),
   ...['token_terms', 'token_claims', 'token_groups', 'token_directories', 'active_tokens'].map(ofVault),
-  ofVault('active_token_counts'),
+  ...['active_token_counts', 'search_tries'].map(ofVault),
 ];

@@ -15,7 +15,7 @@ import { describeFound, describeToken } from './find/describe.js';
 import type { PageWanted, TokenPage, Wanted } from './find/list.js';
 import { createListTokens } from './find/list.js';
 import type { SearchData } from './find/look.js';
-import { createLook } from './find/look.js';
+import { createLook, leastShownBy } from './find/look.js';
 import { readToken } from './find/read-token.js';
 import { createCombinations } from './make/combinations.js';
 import { createToken } from './make/create-token.js';
@@ -28,6 +28,8 @@ import type { OnIntegrityFault } from './open/open-rows.js';
 import type { Fingerprints } from './present/present.js';
 import type { PresentedToken, TokenDescription } from './present/token-body.js';
 import { listContainers } from './search/directory-queries.js';
+import type { SearchTriesOptions } from './search/search-tries.js';
+import { createSearchTries } from './search/search-tries.js';
 import type { TokenType } from './types/names.js';
 import { isTokenType } from './types/names.js';
 import type { Purpose } from './use/detokenize.js';
@@ -74,7 +76,8 @@ export interface Vault {
    * A page of the tokens on which the principal has token:read, for a search token:search; others are left out, also of the
    * total. Log: "Token listed", for a search "Token found by search", for each token on the page. Where the page comes in
    * pieces, all entries are durable before the first piece is made; what each token holds when its turn comes decides anew
-   * whether the caller sees it. Throws `invalid_query`.
+   * whether the caller sees it. A search by what tokens hold is logged besides, as "Tokens searched", whatever its page shows.
+   * Throws `invalid_query`, and `search_bound` where the Application has tried too many values today.
    */
   list(principal: Principal, auditContext: AuditContext, wanted: Wanted, page: PageWanted): Promise<TokenPage>;
 
@@ -148,7 +151,7 @@ export interface Vault {
 /** What uses the values of tokens in somebody's name. */
 export type TokenUser = 'reactor' | 'proxy';
 
-export interface VaultOptions {
+export interface VaultOptions extends Pick<SearchTriesOptions, 'searchTriesPerDay' | 'onSearchBound'> {
   readonly database: Database;
   readonly keyring: KeyStore['keyring'];
   readonly expressions: Expressions;
@@ -170,8 +173,11 @@ const USE: Readonly<Record<TokenUser, Purpose>> = {
 export function createVault(options: VaultOptions): Vault {
   const { database } = options;
   const opener = createOpener(options);
-  const look = createLook({ ...options, opener });
-  const parts = { ...options, opener, look, combinations: createCombinations(options), inTurn: createKeyedLock() };
+  const leastShown = leastShownBy(options.fingerprints, options.searchData);
+  const look = createLook({ database, opener, leastShown });
+  const searchTries = createSearchTries(options);
+  const finding = { opener, look, leastShown, searchTries };
+  const parts = { ...options, ...finding, combinations: createCombinations(options), inTurn: createKeyedLock() };
   return {
     create: (principal, auditContext, input) => createToken(parts, principal, auditContext, input),
     tokenize: (principal, auditContext, plan) => tokenize(parts, principal, auditContext, plan),

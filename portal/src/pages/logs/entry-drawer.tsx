@@ -86,6 +86,9 @@ function Fields({ entry }: { readonly entry: Log }) {
     ['Type', nameOf(entry.entity_type)],
     ['Entity id', id(entry.entity_id, pageOfEntity(entry))],
     ['Version', entry.entity_version],
+    ...(entry.changes ?? []).map(
+      ({ field, from, to }) => [wordsOf(field), [from, to].filter((value) => value !== null).join(' → ')] as const,
+    ),
     ['By', entry.actor_type === undefined ? 'Strongroom itself' : [wordsOf(entry.actor_type), name].join(' ').trim()],
     ['Actor id', id(entry.actor_id, pageOfActor(entry))],
     ['Address', id(entry.source_address)],

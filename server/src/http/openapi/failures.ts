@@ -80,6 +80,8 @@ const DETAILS: Readonly<Record<Exclude<ErrorCode, keyof typeof WHOLE>, string>> 
   owner_protected: 'The owner keeps its role and its membership. Transfer the ownership first.',
   destination_refused: 'The destination is not allowed or cannot be found.',
   rate_limited: 'Too many requests from this address. Wait 60 second(s), then go on.',
+  search_bound:
+    'The Application has searched for 2000 values today that it is not shown in the clear. Wait until midnight UTC, or give it a rule that reveals.',
   sign_in_delayed: 'Too many failed sign-ins. Wait 30 second(s), then try again.',
   headers_too_large: 'The headers are larger than 16 KB.',
   reactors_unavailable:

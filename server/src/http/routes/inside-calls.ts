@@ -3,10 +3,10 @@ import { authorize } from '../../access/authorize.js';
 import type { Principal } from '../../access/principal.js';
 import type { AuditContext } from '../../audit/entry.js';
 import { AppError } from '../../kernel/errors.js';
-import { parseJsonBody } from '../../kernel/json-guard.js';
+import { hasMoreValues, parseJsonBody } from '../../kernel/json-guard.js';
 import { lazy } from '../../kernel/lazy.js';
 import { Secret } from '../../kernel/secret.js';
-import { BODY_BYTES_MAX } from '../transport/body.js';
+import { BODY_BYTES_MAX, BODY_VALUES_MAX, tooLarge, tooManyValues } from '../transport/body.js';
 import { PiecewiseList, textOfList } from '../transport/piecewise.js';
 import { problemOf } from '../transport/problem.js';
 import { createOtherRenderer, itemSchemaOf } from './answer.js';
@@ -79,9 +79,9 @@ async function call(
   if (!found || !callable) throw new AppError('not_found', 'There is no such call of the API.');
   const { route, read, write } = callable;
   authorize(principal, route);
-  if (body.length > (route.bodyBytesMax ?? BODY_BYTES_MAX)) {
-    throw new AppError('payload_too_large', `The body is larger than ${route.bodyBytesMax ?? BODY_BYTES_MAX} bytes.`);
-  }
+  const { bodyBytesMax = BODY_BYTES_MAX, bodyValuesMax = BODY_VALUES_MAX } = route;
+  if (body.length > bodyBytesMax) throw tooLarge(bodyBytesMax);
+  if (hasMoreValues(body, bodyValuesMax)) throw tooManyValues(bodyValuesMax);
   const { query, filters } = read.query(at === -1 ? '' : target.slice(at + 1));
   const value = await route.handle({
     principal,

@@ -1,7 +1,6 @@
 import { authorize } from '../../access/authorize.js';
-import { AppError } from '../../kernel/errors.js';
-import { hasMoreValues } from '../../kernel/json-guard.js';
-import { BODY_BYTES_MAX, readBody } from '../transport/body.js';
+import type { ReceivedBody } from '../transport/body.js';
+import { BODY_BYTES_MAX, BODY_VALUES_MAX, readBody } from '../transport/body.js';
 import { shareFor } from '../transport/body-share.js';
 import type { Exchange } from '../transport/respond.js';
 import type { Identify } from './identify.js';
@@ -12,8 +11,8 @@ import type { RunnerOptions } from './runner.js';
 /** Rights may be so old when a body has arrived. Of most requests it is there at once, and nothing is asked again. */
 const RIGHTS_FRESH_MS = 100;
 
-/** Resolves with the bytes of the body once they are there, and the caller still may send them. */
-export type ReceiveBody = (exchange: Exchange) => Promise<Buffer>;
+/** Resolves with the body once it is there, and the caller still may send them. */
+export type ReceiveBody = (exchange: Exchange) => Promise<ReceivedBody>;
 
 /** A body can take half a minute to come. What was taken from the caller meanwhile it does not have any more. */
 export function createReceiveBody(
@@ -22,9 +21,9 @@ export function createReceiveBody(
   identify: Identify,
 ): ReceiveBody {
   const { bodies, largeWork, clock } = options;
-  const bytesMax = route.bodyBytesMax ?? BODY_BYTES_MAX;
+  const bounds = { bytesMax: route.bodyBytesMax ?? BODY_BYTES_MAX, valuesMax: route.bodyValuesMax ?? BODY_VALUES_MAX };
 
-  async function receive(exchange: Exchange): Promise<Buffer> {
+  async function receive(exchange: Exchange): Promise<ReceivedBody> {
     const { request, context } = exchange;
     let held = 0;
     const count = (bytes: number): void => {
@@ -32,13 +31,10 @@ export function createReceiveBody(
       held += bytes;
     };
     try {
-      const bytes = await bodies.during(context, () => readBody(exchange, bytesMax, count));
-      if (route.bodyValuesMax !== undefined && hasMoreValues(bytes, route.bodyValuesMax)) {
-        throw new AppError('payload_too_large', `The body has more than ${route.bodyValuesMax} values.`);
-      }
-      const share = shareFor(largeWork.bytes, context.principal?.tenantId ?? '', request.method, bytes);
+      const read = await bodies.during(context, () => readBody(exchange, bounds, count));
+      const share = shareFor(largeWork.bytes, context.principal?.tenantId ?? '', request.method, read);
       if (share) context.held = [await share];
-      return bytes;
+      return read;
     } finally {
       bodies.release(context, held);
     }
@@ -47,13 +43,13 @@ export function createReceiveBody(
   return async (exchange) => {
     const { context } = exchange;
     const askedMs = clock.monotonicMs();
-    const bytes = await receive(exchange);
+    const read = await receive(exchange);
     const isLate = clock.monotonicMs() - askedMs > RIGHTS_FRESH_MS;
     if (isLate && context.principal !== undefined) {
       context.principal = await identify(exchange);
       authorize(context.principal, route);
     }
     if (isLate && route.portal !== undefined) context.visit = await admitToPortal(options, route.portal, exchange);
-    return bytes;
+    return read;
   };
 }

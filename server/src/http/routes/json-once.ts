@@ -7,6 +7,7 @@ import type { KeptAnswer } from '../../kept-answers/kept-answer.js';
 import { Secret } from '../../kernel/secret.js';
 import type { Keep } from '../idempotency/idempotency.js';
 import type { KeyedRequest } from '../idempotency/keyed-request.js';
+import type { ReceivedBody } from '../transport/body.js';
 import type { Exchange } from '../transport/respond.js';
 import type { Answerer } from './answer.js';
 import type { ReceiveBody } from './json-body.js';
@@ -26,10 +27,10 @@ export type RunKeyed = (
   exchange: Exchange,
   principal: Principal,
   key: string,
-  work: (turn: KeptTurn, received: Buffer | undefined) => void | Promise<void>,
+  work: (turn: KeptTurn, received: ReceivedBody | undefined) => void | Promise<void>,
 ) => Promise<void>;
 
-const NO_BODY = Buffer.alloc(0);
+const NO_BODY: ReceivedBody = { body: Buffer.alloc(0), scan: undefined };
 const NO_FIELDS: readonly string[] = [];
 
 export function createRunKeyed(
@@ -75,7 +76,7 @@ export function createRunKeyed(
     // A public key is in every browser: there the body tells one caller from another, so it comes first.
     const body = isShared(principal) ? await (readsBody ? receive(exchange) : NO_BODY) : undefined;
     const asked = exchange.context.principal ?? principal;
-    const earlier = await runOnce(keyedOf(exchange, asked, key, body), async (keep) => {
+    const earlier = await runOnce(keyedOf(exchange, asked, key, body?.body), async (keep) => {
       const turn = turnOf(keep);
       await work(turn, body);
       if (turn.kept) return;

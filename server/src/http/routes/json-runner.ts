@@ -1,4 +1,6 @@
 import { authorize } from '../../access/authorize.js';
+import { paceLarge } from '../../kernel/large-work.js';
+import type { ReceivedBody } from '../transport/body.js';
 import { parseBody } from '../transport/body.js';
 import { PiecewiseList } from '../transport/piecewise.js';
 import type { Exchange, Responder } from '../transport/respond.js';
@@ -61,6 +63,7 @@ function createAdmit(route: RouteRecord, options: RunnerOptions, respond: Respon
   const receive = createReceiveBody(route, options, identify);
   const runKeyed = createRunKeyed(route, options, answerer, receive);
   const handle = createHandle(route, options, answerer, identify, read.query);
+  const { largeWork } = options;
   const readsBody = takesBody(route);
   const isKeeping = keepsAnswer(route);
 
@@ -69,10 +72,13 @@ function createAdmit(route: RouteRecord, options: RunnerOptions, respond: Respon
     rawQuery: string,
     params: Params,
     turn?: KeptTurn,
-    received?: Buffer,
+    received?: ReceivedBody,
   ): Promise<void> {
-    const bytes = received ?? (await receive(exchange));
-    await handle(exchange, rawQuery, params, read.body(parseBody(exchange.request, bytes)), turn);
+    const { request, context } = exchange;
+    const sent = received ?? (await receive(exchange));
+    const tenantId = context.principal?.tenantId ?? '';
+    const body = await paceLarge(largeWork, tenantId, context, () => read.body(parseBody(request, sent)));
+    await handle(exchange, rawQuery, params, body, turn);
   }
 
   return (exchange, rawQuery, params, principal) => {
@@ -97,7 +103,7 @@ function createAdmit(route: RouteRecord, options: RunnerOptions, respond: Respon
 /** From the handler to the answer. */
 function createHandle(
   route: RouteRecord,
-  { clock, auditRequest }: RunnerOptions,
+  { clock, auditRequest, largeWork }: RunnerOptions,
   answerer: Answerer,
   identify: Identify,
   readQuery: (raw: string) => QueryInput,
@@ -111,7 +117,9 @@ function createHandle(
     if (value instanceof PiecewiseList && principal) {
       exchange.context.isStillAllowed = askingAgain(identify, exchange, principal);
     }
-    return answerer.send(exchange, value);
+    // A list in pieces takes turns by itself; any other answer is written at once.
+    if (exchange.context.held === undefined || value instanceof PiecewiseList) return answerer.send(exchange, value);
+    return largeWork.paced.run(principal?.tenantId ?? '', () => void answerer.send(exchange, value));
   }
 
   return (exchange, rawQuery, params, body, turn) => {

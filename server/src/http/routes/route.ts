@@ -121,7 +121,7 @@ export interface RouteRecord extends RouteCommon {
   readonly example?: RouteExample;
   /** 1 MiB without it. */
   readonly bodyBytesMax?: number;
-  /** Where a body may be that large: how many values it may have. */
+  /** How many values a JSON body may have; 10,000 without it. */
   readonly bodyValuesMax?: number;
   readonly status: 200 | 201 | 202 | 204;
   /** Fields not declared here never leave. Absent exactly when the answer has no body. */

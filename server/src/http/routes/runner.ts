@@ -31,7 +31,7 @@ export interface RunnerOptions {
   readonly bodies: BodyWaits;
   readonly streams: StreamSlots;
   readonly passed: PassedBytes;
-  readonly largeWork: Pick<LargeWork, 'bytes'>;
+  readonly largeWork: Pick<LargeWork, 'bytes' | 'paced'>;
   readonly runOnce: RunOnce;
   /** Aborted when the server begins to stop. */
   readonly stopping: AbortSignal;

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { JsonScan } from '../../kernel/json-guard.js';
 import { createLargeWork } from '../../kernel/large-work.js';
 import { shareFor } from './body-share.js';
 
@@ -7,7 +8,10 @@ describe('the share of a body', () => {
   /** What is taken for it; 0 for none. */
   async function taken(text: string): Promise<number> {
     const { bytes } = createLargeWork();
-    const release = await shareFor(bytes, 'tenant', 'POST', Buffer.from(text));
+    const body = Buffer.from(text);
+    const scan = new JsonScan();
+    scan.add(body, Number.POSITIVE_INFINITY);
+    const release = await shareFor(bytes, 'tenant', 'POST', { body, scan });
     const found = bytes.taken();
     release?.();
     assert.equal(bytes.taken(), 0);

@@ -137,7 +137,7 @@ describe('request bodies', () => {
       assert.equal((await put(nested(DEPTH_MAX))).status, 200);
       refused(await put(nested(DEPTH_MAX + 1)), 400, 'malformed_json');
     }
-    refused(await put('['.repeat(500_000)), 400, 'malformed_json');
+    refused(await put('['.repeat(5_000)), 400, 'malformed_json');
   });
 
   it('200 when brackets beyond the depth stand inside a string', async () => {

@@ -1,9 +1,19 @@
 import type { IncomingMessage } from 'node:http';
+import { BodyCollector, isFragmented } from '../../kernel/body-collector.js';
 import { AppError } from '../../kernel/errors.js';
-import { parseJsonBody } from '../../kernel/json-guard.js';
+import { JsonScan, parseJsonBody } from '../../kernel/json-guard.js';
 import type { Exchange } from './respond.js';
 
 export const BODY_BYTES_MAX = 1_048_576;
+/** Values of a JSON body, for routes that declare no bound of their own. */
+export const BODY_VALUES_MAX = 10_000;
+
+/** Bounds of one body. They hold while it arrives: what is over them is never kept, nor parsed. */
+export interface BodyLimits {
+  readonly bytesMax: number;
+  /** Undefined for a body that need not be JSON. */
+  readonly valuesMax?: number | undefined;
+}
 
 const MEDIA_TYPE = /^application\/(json|[A-Za-z0-9!#$&^_.+-]+\+json)$/i;
 const PATCH_MEDIA_TYPE = /^application\/(json|merge-patch\+json)$/i;
@@ -13,21 +23,30 @@ export type CountBytes = (bytes: number) => void;
 
 /** Up to here a body is not counted: as many such as may wait at once still fit into memory. */
 export const UNCOUNTED_BYTES_MAX = 16_384;
+/** Bodies up to this length are not scanned: they have fewer values than any bound, and need little memory. */
+export const UNSCANNED_BYTES_MAX = 8_192;
+
+export interface ReceivedBody {
+  readonly body: Buffer;
+  /** Its values, where it is JSON and not so short that they need not be counted. */
+  readonly scan: JsonScan | undefined;
+}
 
 /** Reads the bytes of a body. */
-export function readBody(exchange: Exchange, bytesMax: number, count: CountBytes): Promise<Buffer> {
+export function readBody(exchange: Exchange, bounds: BodyLimits, count: CountBytes): Promise<ReceivedBody> {
   const { request, response, context } = exchange;
-  refuseTooLong(context, bytesMax);
+  refuseTooLong(context, bounds.bytesMax);
   // Whoever asked first is told to go on only now: the rights are known and the length is fine.
   if (context.headers.expect !== undefined) response.writeContinue();
-  return readBytes(request, bytesMax, count);
+  const isShort = Number(context.headers.contentLength ?? Number.POSITIVE_INFINITY) <= UNSCANNED_BYTES_MAX;
+  return readBytes(request, isShort ? { bytesMax: bounds.bytesMax } : bounds, count);
 }
 
 /** What a body says in JSON. Nothing sent is undefined, whatever the content type says. */
-export function parseBody(request: IncomingMessage, bytes: Buffer): unknown {
-  if (bytes.length === 0) return undefined;
+export function parseBody(request: IncomingMessage, { body, scan }: ReceivedBody): unknown {
+  if (body.length === 0) return undefined;
   refuseOtherMedia(request);
-  return parseJsonBody(bytes);
+  return parseJsonBody(body, scan);
 }
 
 function refuseOtherMedia(request: IncomingMessage): void {
@@ -51,6 +70,16 @@ export function tooLarge(bytesMax: number): AppError {
   return new AppError('payload_too_large', `The body is larger than ${bytesMax} bytes.`);
 }
 
+export function tooManyValues(valuesMax: number): AppError {
+  const detail = `The body has more than ${valuesMax} values. Send less at a time.`;
+  return new AppError('payload_too_large', detail);
+}
+
+export function fragmented(): AppError {
+  const detail = 'The body comes in too many small pieces. Send it in chunks of 100 bytes or more.';
+  return new AppError('malformed_request', detail, { headers: { Connection: 'close' } });
+}
+
 export function brokenOff(cause?: unknown): AppError {
   return new AppError('malformed_request', 'The body broke off.', cause === undefined ? {} : { cause });
 }
@@ -59,36 +88,58 @@ export function refuseTooLong({ headers }: Exchange['context'], bytesMax: number
   if (Number(headers.contentLength ?? 0) > bytesMax) throw tooLarge(bytesMax);
 }
 
-function readBytes(request: IncomingMessage, bytesMax: number, count: CountBytes): Promise<Buffer> {
+function readBytes(request: IncomingMessage, bounds: BodyLimits, count: CountBytes): Promise<ReceivedBody> {
   return new Promise((resolve, reject) => {
-    const chunks: Buffer[] = [];
-    let length = 0;
+    const read = new BodyCollector();
+    const check = new BodyCheck(bounds);
     let counted = 0;
-    const refuse = (error: unknown): void => {
-      chunks.length = 0;
-      length = Infinity;
-      reject(error);
-    };
-    request.on('data', (chunk: Buffer) => {
-      length += chunk.length;
-      if (length > bytesMax) {
-        refuse(tooLarge(bytesMax));
-        return;
-      }
-      chunks.push(chunk);
-      if (length <= UNCOUNTED_BYTES_MAX) return;
+    let isOver = false;
+    request.on('data', (piece: Buffer) => {
+      if (isOver) return;
       try {
-        count(length - counted);
-        counted = length;
+        check.add(piece);
+        read.add(piece);
+        if (read.bytes <= UNCOUNTED_BYTES_MAX) return;
+        count(read.bytes - counted);
+        counted = read.bytes;
       } catch (error) {
-        refuse(error);
+        isOver = true;
+        read.clear();
+        reject(error);
       }
     });
-    request.on('end', () => resolve(chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks)));
+    request.on('end', () => {
+      if (!isOver) resolve({ body: read.take(), scan: check.scan });
+    });
     request.on('error', (error) => reject(brokenOff(error)));
     request.on('close', () => {
       // Every request closes; making an error for those that are done would cost more than reading them.
       if (!request.complete) reject(brokenOff());
     });
   });
+}
+
+/** Takes each piece in turn, and throws for the first with which the body is over its bounds. */
+class BodyCheck {
+  readonly #bounds: BodyLimits;
+  #pieces = 0;
+  #bytes = 0;
+
+  /** Undefined where nothing bounds the values. */
+  readonly scan: JsonScan | undefined;
+
+  constructor(bounds: BodyLimits) {
+    this.#bounds = bounds;
+    this.scan = bounds.valuesMax === undefined ? undefined : new JsonScan();
+  }
+
+  add(piece: Buffer): void {
+    const { bytesMax, valuesMax = Number.POSITIVE_INFINITY } = this.#bounds;
+    this.#pieces += 1;
+    this.#bytes += piece.length;
+    if (this.#bytes > bytesMax) throw tooLarge(bytesMax);
+    if (isFragmented(this.#pieces, this.#bytes)) throw fragmented();
+    this.scan?.add(piece, valuesMax);
+    if (this.scan && this.scan.values > valuesMax) throw tooManyValues(valuesMax);
+  }
 }

@@ -217,8 +217,8 @@ describe('hostile requests', () => {
     assertProblem(refused, 405, 'method_not_allowed');
   });
 
-  it('400 at once for a settings object with ninety thousand unknown members, of which a few are named', async () => {
-    const settings = Object.fromEntries(Array.from({ length: 90_000 }, (_, index) => [String(index), 1]));
+  it('400 at once for a settings object with nine thousand unknown members, of which a few are named', async () => {
+    const settings = Object.fromEntries(Array.from({ length: 9_000 }, (_, index) => [String(index), 1]));
     const { status, json } = await app.call('PUT', '/tenants/self', { key, body: { name: 'a', settings } });
     assert.equal(status, 400);
     assert.ok(Object.keys(json.errors).length <= 20);

@@ -1,5 +1,7 @@
 import type { IncomingMessage } from 'node:http';
-import { brokenOff, readBody, tooLarge } from './body.js';
+import { BodyCollector, isFragmented } from '../../kernel/body-collector.js';
+import type { AppError } from '../../kernel/errors.js';
+import { brokenOff, fragmented, readBody, tooLarge } from './body.js';
 import type { PassedBytes } from './passed-bytes.js';
 import type { Exchange } from './respond.js';
 
@@ -32,7 +34,7 @@ const SHORT_BYTES = 65_536;
 export function shortBody(exchange: Exchange): (() => Promise<Buffer>) | undefined {
   const announced = Number(exchange.context.headers.contentLength ?? 0);
   const isShort = announced > 0 && announced <= SHORT_BYTES;
-  return isShort ? () => readBody(exchange, SHORT_BYTES, () => {}) : undefined;
+  return isShort ? async () => (await readBody(exchange, { bytesMax: SHORT_BYTES }, () => {})).body : undefined;
 }
 
 async function* piecesOf(
@@ -42,29 +44,80 @@ async function* piecesOf(
 ): AsyncGenerator<Buffer> {
   // Whoever asked first is told to go on when somebody wants the body.
   if (context.headers.expect !== undefined && !response.headersSent) response.writeContinue();
-  let length = 0;
-  for (;;) {
-    const piece: Buffer | null = request.read();
-    if (piece !== null) {
-      length += piece.length;
-      if (length > bytesMax) throw tooLarge(bytesMax);
+  const reader = new BodyReader(request, bytesMax);
+  try {
+    for (;;) {
+      const piece = await reader.next();
+      if (piece === undefined) return;
       passed.note(piece.length);
       yield piece;
-    } else if (request.complete && request.readableLength === 0) return;
-    else if (request.destroyed) throw brokenOff();
-    else await moved(request);
+    }
+  } finally {
+    reader.leave();
   }
 }
 
-const MOVES = ['readable', 'end', 'close', 'error'] as const;
+/** Bytes that are read ahead of the consumer. */
+const AHEAD_BYTES_MAX = 65_536;
 
-/** Resolves when there is something to read, or nothing more will come. */
-function moved(request: IncomingMessage): Promise<void> {
-  return new Promise((resolve) => {
-    const done = (): void => {
-      for (const name of MOVES) request.off(name, done);
-      resolve();
-    };
-    for (const name of MOVES) request.on(name, done);
-  });
+/** Reads a body and joins what arrives together. A reader that takes nothing holds the client back. */
+class BodyReader {
+  readonly #request: IncomingMessage;
+  readonly #bytesMax: number;
+  readonly #read = new BodyCollector();
+  #pieces = 0;
+  #bytes = 0;
+  #failure: AppError | undefined;
+  /** Resolves the wait for the next piece. */
+  #wake: (() => void) | undefined;
+
+  constructor(request: IncomingMessage, bytesMax: number) {
+    this.#request = request;
+    this.#bytesMax = bytesMax;
+    request.on('data', this.#onData);
+    for (const name of ENDS) request.on(name, this.#onMoved);
+  }
+
+  /** Undefined behind the last piece. */
+  async next(): Promise<Buffer | undefined> {
+    const { complete, readableLength, destroyed } = this.#request;
+    if (this.#failure) throw this.#failure;
+    if (this.#read.bytes > 0) return this.#take();
+    if (complete && readableLength === 0) return undefined;
+    if (destroyed) throw brokenOff();
+    await new Promise<void>((resolve) => {
+      this.#wake = resolve;
+    });
+    return this.next();
+  }
+
+  leave(): void {
+    this.#request.off('data', this.#onData);
+    for (const name of ENDS) this.#request.off(name, this.#onMoved);
+    this.#request.pause();
+  }
+
+  #take(): Buffer {
+    const piece = this.#read.take();
+    this.#request.resume();
+    return piece;
+  }
+
+  readonly #onData = (piece: Buffer): void => {
+    if (this.#failure) return;
+    this.#pieces += 1;
+    this.#bytes += piece.length;
+    this.#read.add(piece);
+    if (this.#bytes > this.#bytesMax) this.#failure = tooLarge(this.#bytesMax);
+    else if (isFragmented(this.#pieces, this.#bytes)) this.#failure = fragmented();
+    else if (this.#read.bytes >= AHEAD_BYTES_MAX) this.#request.pause();
+    this.#onMoved();
+  };
+
+  readonly #onMoved = (): void => {
+    this.#wake?.();
+    this.#wake = undefined;
+  };
 }
+
+const ENDS = ['end', 'close', 'error'] as const;

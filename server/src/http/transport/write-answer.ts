@@ -4,6 +4,7 @@ import type { Ahead } from './ahead.js';
 import { createAhead } from './ahead.js';
 import { breakOff } from './break-off.js';
 import { hasName } from './common-headers.js';
+import { dropBody } from './drop-body.js';
 import type { Exchange } from './respond.js';
 import type { Bounds } from './write-pieces.js';
 import { isLong, whenAborted, writeFlow, writePieces, writeSlices, writeWhole } from './write-pieces.js';
@@ -27,6 +28,7 @@ export interface AnswerWriter {
 
 type Body = AsyncIterable<Buffer> | Flow | undefined;
 
+const REFUSED = 400;
 const NO_PIECE: IteratorResult<Buffer, void> = { done: true, value: undefined };
 
 export function createAnswerWriter({ onAnswered, onWritten, isClosing }: AnswerWriterOptions): AnswerWriter {
@@ -49,8 +51,15 @@ export function createAnswerWriter({ onAnswered, onWritten, isClosing }: AnswerW
   function send(exchange: Exchange, status: number, headers: string[], body: string | Buffer | undefined): void {
     const bytes = body === undefined ? 0 : Buffer.byteLength(body);
     if (body !== undefined) headers.push('Content-Length', `${bytes}`);
+    // A client that was not told to go on sends no body, and a hostile request is read no further.
+    const { request, response, context } = exchange;
+    const mayStillSend = context.headers.expect === undefined && !hasName(headers, 'connection');
+    const isDropped = status >= REFUSED && mayStillSend && isBodyOutstanding(exchange, status);
     writeHead(exchange, status, headers);
-    if (bytes === 0 || body === undefined || exchange.request.method === 'HEAD') exchange.response.end();
+    if (isDropped && body !== undefined) {
+      response.write(body);
+      dropBody(request, () => response.end());
+    } else if (bytes === 0 || body === undefined || exchange.request.method === 'HEAD') exchange.response.end();
     else if (isLong(bytes)) writeSlices(exchange, typeof body === 'string' ? Buffer.from(body) : body);
     else if (typeof body !== 'string') writeWhole(exchange.response, joinable(body), 'latin1');
     // As long in bytes as in characters, it is plain ASCII, which leaves the process without being re-encoded.

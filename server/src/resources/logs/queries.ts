@@ -1,3 +1,4 @@
+import type { EntryChange } from '../../audit/entry.js';
 import { READ_BY_INDEX } from '../../storage/in-order.js';
 import type { TenantTx } from '../../storage/scope.js';
 import type { Statement, Value } from '../../storage/statement.js';
@@ -20,11 +21,12 @@ export interface LogRow {
   readonly source_address: string | null;
   readonly trace_id: string | null;
   readonly entity_version: number | null;
+  readonly changes: readonly EntryChange[] | null;
 }
 
 export const COLUMN_NAMES = [
   ...['tenant_id', 'created_at', 'id', 'actor_type', 'actor_id', 'entity_type', 'entity_id', 'operation', 'message'],
-  ...['outcome', 'source_address', 'trace_id', 'entity_version'],
+  ...['outcome', 'source_address', 'trace_id', 'entity_version', 'changes'],
 ];
 const COLUMNS = COLUMN_NAMES.join(', ');
 const ORDER = 'ORDER BY created_at DESC, id DESC';

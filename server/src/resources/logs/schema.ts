@@ -18,6 +18,19 @@ export const LogBody = named('Log', {
   entity_version: Type.Optional(
     Type.Integer({ description: 'Only with include=details: the version of the Reactor or Proxy that ran' }),
   ),
+  changes: Type.Optional(
+    Type.Array(
+      Type.Object({
+        field: Type.String(),
+        from: Type.Union([Type.String(), Type.Number(), Type.Null()]),
+        to: Type.Union([Type.String(), Type.Number(), Type.Null()]),
+      }),
+      {
+        description:
+          'Only with include=details: what the entry says in numbers or words, such as the matches of a search',
+      },
+    ),
+  ),
 });
 
 export const LogPagination = named('LogPagination', {
@@ -53,7 +66,7 @@ export const LogsQuery = Type.Object({
   ),
   include: Type.Optional(
     Type.Enum(['details'], {
-      description: '`details` adds id, outcome, source_address, trace_id and entity_version',
+      description: '`details` adds id, outcome, source_address, trace_id, entity_version and changes',
       [ERROR_MESSAGE]: 'must be details',
     }),
   ),

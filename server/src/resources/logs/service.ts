@@ -116,6 +116,7 @@ export function bodyOf(row: LogRow, withDetails: boolean): LogBody {
       ...(row.source_address !== null && { source_address: row.source_address }),
       ...(row.trace_id !== null && { trace_id: row.trace_id }),
       ...(row.entity_version !== null && { entity_version: row.entity_version }),
+      ...(row.changes !== null && { changes: row.changes.map(({ field, from, to }) => ({ field, from, to })) }),
     }),
   };
 }

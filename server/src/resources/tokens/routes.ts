@@ -153,7 +153,7 @@ function listRoutes(tokens: Tokens): RouteRecord[] {
       describes: { query: ListV2FiltersDocument },
       status: 200,
       response: TokenListV2,
-      failures: ['invalid_cursor'],
+      failures: ['invalid_cursor', 'search_bound'],
       handle: ({ principal, auditContext, query, filters }) =>
         tokens.listFollowing(principal, auditContext, { by: 'filters', filters }, query),
     }),
@@ -182,7 +182,7 @@ function searchRoutes(tokens: Tokens): RouteRecord[] {
       optionalBody: true,
       status: 200,
       response: TokenList,
-      failures: ['invalid_query'],
+      failures: ['invalid_query', 'search_bound'],
       handle: ({ principal, auditContext, body }) =>
         tokens.listNumbered(principal, auditContext, { by: 'query', query: body.query ?? '' }, body),
     }),
@@ -197,7 +197,7 @@ function searchRoutes(tokens: Tokens): RouteRecord[] {
       optionalBody: true,
       status: 200,
       response: TokenListV2,
-      failures: ['invalid_query', 'invalid_cursor'],
+      failures: ['invalid_query', 'invalid_cursor', 'search_bound'],
       handle: ({ principal, auditContext, body }) =>
         tokens.listFollowing(principal, auditContext, { by: 'query', query: body.query ?? '' }, body),
     }),
@@ -223,6 +223,7 @@ function bodyRoutes(tokens: Tokens): RouteRecord[] {
     defineRoute({
       ...base,
       path: '/detokenize',
+      bodyValuesMax: 100_000,
       changesNothing: true,
       permission: 'token:read',
       admits: ['application', 'session'],

@@ -6,8 +6,8 @@ import { join } from 'node:path';
 import { it } from 'node:test';
 import { EngineCallError, EngineCalls } from './engine-calls.js';
 
-it('an answer in crumbs is given up long before it has cost what it could', async (t) => {
-  const folder = await mkdtemp(join(tmpdir(), 'strongroom-crumbs-'));
+it('an answer in very many small chunks fails before much of it is read', async (t) => {
+  const folder = await mkdtemp(join(tmpdir(), 'strongroom-chunks-'));
   t.after(() => rm(folder, { recursive: true, force: true }));
   const socketPath = join(folder, 's');
   let sent = 0;
@@ -29,5 +29,5 @@ it('an answer in crumbs is given up long before it has cost what it could', asyn
   t.after(() => calls.close());
   const asked = calls.call('/run', '', { deadlineMs: 60_000, bytesMax: 5_000_000 });
   await assert.rejects(asked, (error) => error instanceof EngineCallError && error.fault === 'too_large');
-  assert.ok(sent < 100_000, `${sent} crumbs`);
+  assert.ok(sent < 100_000, `${sent} chunks`);
 });

@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { Agent, request } from 'node:http';
 import { Bag } from '../../kernel/bag.js';
+import { BodyCollector, isFragmented } from '../../kernel/body-collector.js';
 import type { EndSignal } from '../../kernel/end-signal.js';
 
 export interface CallBounds {
@@ -27,8 +28,6 @@ export class EngineCallError extends Error {
 }
 
 const HEADER_BYTES_MAX = 32 * 1024;
-const PIECES_FREE = 1_024;
-const PIECE_BYTES_MIN = 1_024;
 
 /** Calls to one engine over its socket. */
 export class EngineCalls {
@@ -96,18 +95,21 @@ function collect(
   bytesMax: number,
   end: (outcome: CallAnswer | EngineCallError) => void,
 ): void {
-  const pieces: Buffer[] = [];
-  let bytes = 0;
+  const read = new BodyCollector();
+  let pieces = 0;
+  let isOver = false;
   response.on('data', (piece: Buffer) => {
-    bytes += piece.length;
-    // An answer in crumbs costs far more than its length says, and no engine of ours sends one.
-    const isInCrumbs = pieces.length > PIECES_FREE && bytes < pieces.length * PIECE_BYTES_MIN;
-    if (bytes > bytesMax || isInCrumbs) end(new EngineCallError('too_large'));
-    else pieces.push(piece);
+    if (isOver) return;
+    pieces += 1;
+    read.add(piece);
+    isOver = read.bytes > bytesMax || isFragmented(pieces, read.bytes);
+    if (!isOver) return;
+    read.clear();
+    end(new EngineCallError('too_large'));
   });
   response.on('end', () => {
     const { statusCode: status = 0 } = response;
-    end({ status, body: Buffer.concat(pieces) });
+    if (!isOver) end({ status, body: read.take() });
   });
   response.on('error', (error) => end(new EngineCallError('broken', error)));
   response.on('aborted', () => end(new EngineCallError('broken')));

@@ -42,8 +42,19 @@ describe('frames', () => {
     assert.equal(readOutcome(encodeFrame({ outcome: 'returned' }, deep(64)))?.outcome, 'returned');
     assert.equal(readOutcome(encodeFrame({ outcome: 'returned' }, deep(1_000_000)))?.outcome, 'thrown');
     const values = (count: number): Buffer => Buffer.from(`[${'1,'.repeat(count - 1)}1]`);
-    assert.equal(readOutcome(encodeFrame({ outcome: 'returned' }, values(200_000)))?.outcome, 'returned');
-    assert.equal(readOutcome(encodeFrame({ outcome: 'returned' }, values(200_001)))?.outcome, 'too_large');
+    assert.equal(readOutcome(encodeFrame({ outcome: 'returned' }, values(99_999)))?.outcome, 'returned');
+    assert.equal(readOutcome(encodeFrame({ outcome: 'returned' }, values(100_001)))?.outcome, 'too_large');
+  });
+
+  it('with very many values in their head are too large, before they are parsed', () => {
+    const list = (count: number): Buffer =>
+      encodeFrame({ outcome: 'thrown', kind: 'x', response: Array(count).fill(1), console: [] }, Buffer.alloc(0));
+    assert.equal(readOutcome(list(10_000))?.outcome, 'thrown');
+    assert.equal(readOutcome(list(1_000_000))?.outcome, 'too_large');
+    assert.equal(decodeFrame(list(1_000_000)), undefined);
+    const forged = Buffer.concat([Buffer.from([0, 0x0f, 0x42, 0x40]), Buffer.from('['.repeat(1_000_000))]);
+    assert.equal(decodeFrame(forged), undefined);
+    assert.equal(readEngineRequest(list(1_000_000)), undefined);
   });
 
   it('with thousands of lines and errors are cut', () => {

@@ -1,6 +1,6 @@
 import { hasMoreValues, isTooDeep } from '../../kernel/json-guard.js';
 import type { CodeOutcome, ConsoleLine, RunOutcome } from '../run.js';
-import { decodeFrame, HEAD_LENGTH_BYTES } from './frame.js';
+import { decodeFrame, HEAD_LENGTH_BYTES, isHeadTooLarge } from './frame.js';
 
 const LINES_MAX = 1_000;
 const CONSOLE_CHARACTERS_MAX = 64 * 1024;
@@ -10,7 +10,7 @@ const MESSAGE_MAX = 2_000;
 /** Of what the code returned, as JSON. */
 const VALUE_BYTES_MAX = 5 * 1024 * 1024;
 /** Reading and writing more would keep everybody else waiting. */
-const RETURNED_VALUES_MAX = 200_000;
+const RETURNED_VALUES_MAX = 100_000;
 
 interface Members {
   readonly [name: string]: unknown;
@@ -28,6 +28,7 @@ const TOO_DEEP: RunOutcome = {
 export function readOutcome(bytes: Buffer): RunOutcome | undefined {
   // Whatever writes the value again, or looks through it, goes as deep as the value.
   if (isTooDeep(bytes.subarray(HEAD_LENGTH_BYTES))) return TOO_DEEP;
+  if (isHeadTooLarge(bytes)) return { outcome: 'too_large' };
   const frame = decodeFrame(bytes);
   if (!frame || !isObject(frame.head)) return undefined;
   const { head, body } = frame;

@@ -6,6 +6,7 @@ import { createBudget } from '../../expressions/budget.js';
 import type { FieldErrors } from '../../kernel/errors.js';
 import { validationFailed } from '../../kernel/errors.js';
 import type { KeyedLock } from '../../kernel/keyed-lock.js';
+import { paceLarge } from '../../kernel/large-work.js';
 import type { TenantTx } from '../../storage/scope.js';
 import { beforeWriting } from '../../storage/unwritten.js';
 import { TOKEN_EVENTS } from '../events.js';
@@ -58,17 +59,19 @@ export async function changeToken(
   id: string,
   patch: TokenPatch,
 ): Promise<PresentedToken> {
-  const { database, opener, combinations } = options;
+  const { database, opener, combinations, largeWork } = options;
   // Tried first outside the change, so that a refusal does not undo a batch others are in.
   const seen = known(await opener.find(principal.tenantId, id, auditContext));
   const common = await prepareFor(options, principal, auditContext);
   const refusals = createRefusals(database, auditContext);
   const asked: Asked = { principal, auditContext, id, patch, common, refusals };
   try {
-    const { token } = apply(options, asked, seen);
-    const groupId = token.row.group_id;
-    if (groupId !== seen.row.group_id) await combinations.allow(principal, auditContext, [token]);
-    return await alone(options, principal, id, (tx) => write(options, asked, groupId, tx));
+    const applied = await paceLarge(largeWork, principal.tenantId, auditContext.holder, () =>
+      apply(options, asked, seen),
+    );
+    const { token } = applied;
+    if (token.row.group_id !== seen.row.group_id) await combinations.allow(principal, auditContext, [token]);
+    return await alone(options, principal, id, (tx) => write(options, asked, applied, tx));
   } catch (error) {
     throw await refusals.logged([seen], error);
   }
@@ -120,17 +123,19 @@ function apply(options: ChangeOptions, asked: Asked, current: OpenRow): Applied 
   return { ...changed, current, transform, present: createPresent(options, () => preparation.budget, auditContext) };
 }
 
-/** `admitted` is the combination of type and containers that was let in for what was seen before the transaction. */
-async function write(options: ChangeOptions, asked: Asked, admitted: string, tx: TenantTx): Promise<PresentedToken> {
+/** Uses `first`, the change computed before the transaction, unless the token was changed since then. */
+async function write(options: ChangeOptions, asked: Asked, first: Applied, tx: TenantTx): Promise<PresentedToken> {
   const { principal, auditContext, id } = asked;
   const locked = await options.opener.lock(tx, id, auditContext.atMs);
-  const { current, token, isToBeClaimed, transform, present } = beforeWriting(() =>
-    apply(options, asked, known(locked)),
-  );
+  const { current, token, isToBeClaimed, transform, present } = beforeWriting(() => {
+    const now = known(locked);
+    return isSameVersion(now, first.current) ? first : apply(options, asked, now);
+  });
   const match =
     isToBeClaimed && !isStranger(principal) ? await matchOf(options.opener, tx, auditContext, token) : undefined;
   // Changed meanwhile, so that it goes elsewhere than what was asked for: one of the few that privacy stands for.
-  if (token.row.group_id !== admitted) await insertCombinations(tx, [combinationOf(token)], isStranger(principal));
+  if (token.row.group_id !== first.token.row.group_id)
+    await insertCombinations(tx, [combinationOf(token)], isStranger(principal));
   // Of both: that the addressed one led there tells the caller something about it.
   if (match) await recordTouched(tx, auditContext, TOKEN_EVENTS.matched, [match, current]);
   else await writeChange(tx, auditContext, current, token, TOKEN_EVENTS.updated);
@@ -139,6 +144,11 @@ async function write(options: ChangeOptions, asked: Asked, admitted: string, tx:
     : present.body(token, transform, auditContext.atMs);
   await auditContext.keepAnswer?.(tx, answer, shownIn([answer]));
   return answer;
+}
+
+/** Nothing of the row was written since: also not by a sweep, which takes a code away without a new version. */
+function isSameVersion({ row: a }: OpenRow, { row: b }: OpenRow): boolean {
+  return a.data_version === b.data_version && a.sealed.equals(b.sealed);
 }
 
 /** The other token that stands for the fingerprint this one is about to get; undefined when it stands for itself. */

@@ -1,7 +1,9 @@
 import { setImmediate } from 'node:timers/promises';
 import { decide } from '../../access/decide.js';
 import type { Principal } from '../../access/principal.js';
+import { applicationIdOf } from '../../access/principal.js';
 import type { AuditContext } from '../../audit/entry.js';
+import { record } from '../../audit/record.js';
 import type { Budget } from '../../expressions/budget.js';
 import { createBudget } from '../../expressions/budget.js';
 import type { Expressions } from '../../expressions/expressions.js';
@@ -16,14 +18,17 @@ import { granted, subjectOf } from '../present/answer.js';
 import type { Fingerprints } from '../present/present.js';
 import { createPresent } from '../present/present.js';
 import type { PresentedToken } from '../present/token-body.js';
-import type { Filters } from '../search/build.js';
+import type { Filters, Held } from '../search/build.js';
+import { heldIn } from '../search/build.js';
 import { parseQuery } from '../search/parse.js';
+import type { SearchTries, Tries } from '../search/search-tries.js';
+import { revealsAll } from '../search/shown.js';
 import type { TokenPosition } from '../stored/position.js';
 import type { FoundRow } from '../stored/row.js';
 import { isLarge, sealedBytesOf } from '../stored/row.js';
 import type { LargePage, LargePages, TokenPieces } from './large-pages.js';
 import { createLargePages, FREE_BYTES_MAX, PIECE_BYTES_MAX } from './large-pages.js';
-import type { Look, Searched } from './look.js';
+import type { LeastShown, Look, Searched } from './look.js';
 import { pageOf } from './look.js';
 
 /** What the mask of one token on a page may cost, about five milliseconds; and from where on it is dear. */
@@ -57,6 +62,8 @@ export interface ListOptions {
   readonly fingerprints: Fingerprints;
   readonly largeWork: LargeWork;
   readonly look: Look;
+  readonly leastShown: LeastShown;
+  readonly searchTries: SearchTries;
 }
 
 export type ListTokens = (
@@ -73,25 +80,66 @@ interface Parts extends ListOptions {
 export function createListTokens(options: ListOptions): ListTokens {
   const parts: Parts = { ...options, largePages: createLargePages(options) };
   return async (principal, auditContext, wanted, page) => {
+    const search = searched(wanted);
+    const terms = heldTermsOf(search);
+    const tries = triesOf(parts, principal, search, terms, auditContext.atMs);
+    if (tries) await parts.searchTries.refuse(tries);
+    const logged = (field: 'matches' | 'matches_on_page', matches: number): Promise<void> =>
+      terms.length === 0 ? DONE : recordSearch(parts, principal.tenantId, auditContext, { field, matches, tries });
     if (page.by === 'offset') {
       const { offset, limit } = page;
-      const { rows, total } = await parts.look(principal, auditContext, searched(wanted), {
-        offset,
-        limit,
-        isCounted: true,
-      });
+      const { rows, total } = await parts.look(principal, auditContext, search, { offset, limit, isCounted: true });
+      await logged('matches', total);
       return { total, next: undefined, tokens: await disclose(parts, principal, auditContext, wanted, rows) };
     }
     const { after, limit } = page;
     // One more than asked for tells whether there is a next page.
-    const { rows } = await parts.look(principal, auditContext, searched(wanted), {
-      after,
-      limit: limit + 1,
-      isCounted: false,
-    });
+    const { rows } = await parts.look(principal, auditContext, search, { after, limit: limit + 1, isCounted: false });
     const { shown, next } = pageOf(rows, limit);
+    await logged('matches_on_page', shown.length);
     return { total: 0, next, tokens: await disclose(parts, principal, auditContext, wanted, shown) };
   };
+}
+
+const DONE = Promise.resolve();
+
+function heldTermsOf({ query, filters }: Searched): readonly Held[] {
+  if (query !== undefined) return heldIn(query);
+  return filters?.fingerprint === undefined ? [] : ['fingerprint'];
+}
+
+/** Returns the number of values that the search tries without reveal; undefined where there are none. */
+function triesOf(
+  { leastShown }: Parts,
+  principal: Principal,
+  { permission }: Searched,
+  terms: readonly Held[],
+  atMs: number,
+): Tries | undefined {
+  const applicationId = applicationIdOf(principal);
+  const count = terms.filter((field) => leastShown[field] === 'mask').length;
+  if (applicationId === undefined || count === 0 || revealsAll(principal, permission)) return undefined;
+  return { tenantId: principal.tenantId, applicationId, count, atMs };
+}
+
+interface LoggedSearch {
+  readonly field: 'matches' | 'matches_on_page';
+  readonly matches: number;
+  readonly tries: Tries | undefined;
+}
+
+/** Logs the search itself: an exact total or an empty page already tells whether a token has the value. */
+function recordSearch(
+  { database, searchTries }: Parts,
+  tenantId: string,
+  auditContext: AuditContext,
+  { field, matches, tries }: LoggedSearch,
+): Promise<void> {
+  const changes = [{ field, from: null, to: matches }];
+  return database.write(tenantId, async (tx) => {
+    if (tries) await searchTries.add(tx, tries);
+    await record(tx, auditContext, { event: TOKEN_EVENTS.searched, entityId: '*', outcome: 'success', changes });
+  });
 }
 
 /** Opens and shapes the tokens of a page, and has the log say so before they leave. */

@@ -27,19 +27,24 @@ export type Look = (
   page: Page & { readonly isCounted: boolean },
 ) => Promise<{ readonly rows: FoundRow[]; readonly total: number }>;
 
-export interface LookOptions {
-  readonly database: Database;
-  readonly opener: Opener;
-  readonly fingerprints: Fingerprints;
-  readonly searchData: SearchData;
-}
+/** How much of a token must be shown to find it by what it holds. */
+export type LeastShown = Ask['least'];
 
-export function createLook({ database, opener, fingerprints, searchData }: LookOptions): Look {
-  const readDirectory = createDirectory();
-  const least: Ask['least'] = {
+export function leastShownBy(fingerprints: Fingerprints, searchData: SearchData): LeastShown {
+  return {
     fingerprint: fingerprints === 'masked' ? 'mask' : 'reveal',
     data: searchData === 'revealed' ? 'reveal' : 'mask',
   };
+}
+
+export interface LookOptions {
+  readonly database: Database;
+  readonly opener: Opener;
+  readonly leastShown: LeastShown;
+}
+
+export function createLook({ database, opener, leastShown: least }: LookOptions): Look {
+  const readDirectory = createDirectory();
   return async (principal, { atMs: nowMs }, searched, page) => {
     const { tenantId } = principal;
     const keys = await opener.keysOf(tenantId);

@@ -1,6 +1,8 @@
 import type { Principal } from '../../access/principal.js';
 import type { AuditContext } from '../../audit/entry.js';
 import { assert } from '../../kernel/assert.js';
+import type { LargeWork } from '../../kernel/large-work.js';
+import { paceLarge } from '../../kernel/large-work.js';
 import type { Database } from '../../storage/database.js';
 import { prepareGranted } from '../present/answer.js';
 import { keepShowing } from '../present/keep.js';
@@ -15,6 +17,7 @@ import { writeUnlessTaken } from './taken-ids.js';
 export interface MakeOptions extends PrepareOptions {
   readonly database: Database;
   readonly combinations: Combinations;
+  readonly largeWork: LargeWork;
 }
 
 /** Makes one token, or finds the one that stands for it. */
@@ -24,9 +27,12 @@ export async function createToken(
   auditContext: AuditContext,
   input: NewToken,
 ): Promise<PresentedToken> {
-  const { database, opener, combinations } = options;
+  const { database, opener, combinations, largeWork } = options;
   const preparation = await prepareFor(options, principal, auditContext);
-  const token = prepareGranted(preparation, principal, input, '');
+  const prepared = paceLarge(largeWork, principal.tenantId, auditContext.holder, () =>
+    prepareGranted(preparation, principal, input, ''),
+  );
+  const token = prepared instanceof Promise ? await prepared : prepared;
   const admission = combinations.allow(principal, auditContext, [token.token]);
   if (admission) await admission;
   return writeUnlessTaken(database, principal.tenantId, [token.token], auditContext.atMs, async (tx) => {

@@ -1,6 +1,8 @@
 import type { Principal } from '../../access/principal.js';
 import type { AuditContext } from '../../audit/entry.js';
 import type { Json } from '../../kernel/json.js';
+import { paceLarge } from '../../kernel/large-work.js';
+import type { GrantedToken } from '../present/answer.js';
 import { prepareGranted } from '../present/answer.js';
 import { keepShowing } from '../present/keep.js';
 import type { MakeOptions } from './create-token.js';
@@ -28,7 +30,13 @@ export async function tokenize(
 ): Promise<Json> {
   const preparation = await prepareFor(options, principal, auditContext);
   const prefixOf = (n: number) => fieldPrefix(plan.paths[n] ?? '');
-  const tokens = plan.tokens.map((input, n) => prepareGranted(preparation, principal, input, prefixOf(n)));
+  const tokens: GrantedToken[] = [];
+  for (const [n, input] of plan.tokens.entries()) {
+    const prepared = paceLarge(options.largeWork, principal.tenantId, auditContext.holder, () =>
+      prepareGranted(preparation, principal, input, prefixOf(n)),
+    );
+    tokens.push(prepared instanceof Promise ? await prepared : prepared);
+  }
   const prepared = tokens.map(({ token }) => token);
   const admission = options.combinations.allow(principal, auditContext, prepared, prefixOf);
   if (admission) await admission;

@@ -32,6 +32,11 @@ export function asksDirectory(principal: Finder, permission: Permission, least: 
   );
 }
 
+/** Whether every token that the caller finds by this permission is shown to it in the clear. */
+export function revealsAll(principal: Finder, permission: Permission): boolean {
+  return principal.grants.every((grants) => showsEnough(grants, permission, 'reveal'));
+}
+
 function shownBy(grants: Grants, permission: Permission, least: Least, directory: readonly Group[]): SearchCondition {
   if (showsEnough(grants, permission, least)) return ALL;
   let remaining: SearchCondition = ALL;

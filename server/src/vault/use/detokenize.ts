@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises';
 import { decide } from '../../access/decide.js';
 import type { Permission } from '../../access/permissions.js';
 import type { Principal } from '../../access/principal.js';
@@ -8,6 +9,7 @@ import { createBudget } from '../../expressions/budget.js';
 import type { Expressions, TokenView } from '../../expressions/expressions.js';
 import type { Json } from '../../kernel/json.js';
 import type { LargeWork } from '../../kernel/large-work.js';
+import { paceLarge } from '../../kernel/large-work.js';
 import type { Database } from '../../storage/database.js';
 import { placed, recordTouched } from '../change/change.js';
 import { FREE_BYTES_MAX, PIECE_BYTES_MAX } from '../find/large-pages.js';
@@ -71,9 +73,11 @@ export async function detokenize(
   others: readonly Entry[] = [],
 ): Promise<Json> {
   const { database, expressions, tokensPerRequestMax } = options;
-  const found = findExpressions(body);
+  const { tenantId } = principal;
+  const step = <T>(work: () => T) => paceLarge(options.largeWork, tenantId, auditContext.holder, work);
+  const found = await step(() => findExpressions(body));
   const budget = createBudget();
-  const { named, ids } = namedIn(expressions, found, budget);
+  const { named, ids } = await step(() => namedIn(expressions, found, budget));
   if (ids.length > tokensPerRequestMax) throw tooManyTokens(tokensPerRequestMax);
   const rows = await findAll(options.opener, principal, auditContext, ids);
   const refusals = createRefusals(database, auditContext);
@@ -81,15 +85,14 @@ export async function detokenize(
   let values: Json[];
   try {
     const asked = { options, principal, auditContext, purpose, found, named, rows, budget, refusals };
-    const evaluated = evaluateAll(asked);
-    values = evaluated instanceof Promise ? await evaluated : evaluated;
+    values = await evaluateAll(asked);
   } catch (error) {
     throw await refusals.logged(tokens, error);
   }
-  const answer = rebuildWith(body, values);
+  const answer = values.length === 0 ? body : await step(() => rebuildWith(body, values));
   const { event } = purpose;
   if (tokens.length > 0 || others.length > 0)
-    await database.append(principal.tenantId, (tx) => recordTouched(tx, auditContext, event, tokens, others));
+    await database.append(tenantId, (tx) => recordTouched(tx, auditContext, event, tokens, others));
   return answer;
 }
 
@@ -106,7 +109,7 @@ async function findAll(
   return found.filter((row) => row !== undefined);
 }
 
-function evaluateAll(asked: Asked): Json[] | Promise<Json[]> {
+function evaluateAll(asked: Asked): Promise<Json[]> {
   const { options, principal, auditContext, found, named, rows, budget, refusals } = asked;
   const { opener, expressions, largeWork } = options;
   const present = createPresent(options, () => budget, auditContext);
@@ -118,9 +121,18 @@ function evaluateAll(asked: Asked): Json[] | Promise<Json[]> {
   const small = rows.filter((row) => !isLarge(row));
   const bytes = rows.reduce((sum, row) => sum + sealedBytesOf(row), 0);
   if (small.length === rows.length && bytes <= PIECE_BYTES_MAX) {
-    const evaluateOn = (tokens: readonly OpenRow[]): Json[] => {
+    const evaluateOn = async (tokens: readonly OpenRow[]): Promise<Json[]> => {
       const views = viewsOf(tokens);
-      return noting(() => found.map(({ text }) => evaluate(text, views)));
+      const values: Json[] = [];
+      while (values.length < found.length) {
+        const piece = paceLarge(largeWork, principal.tenantId, auditContext.holder, () =>
+          noting(() => evaluatePiece(found, values, budget, (text) => evaluate(text, views))),
+        );
+        if (piece instanceof Promise) await piece;
+        // Other requests get on between two pieces of a small one too.
+        else if (values.length < found.length) await setImmediate();
+      }
+      return values;
     };
     if (bytes > FREE_BYTES_MAX) {
       return takeRoom(largeWork, principal.tenantId, auditContext, bytes * OPENED_TIMES)
@@ -143,6 +155,23 @@ function evaluateAll(asked: Asked): Json[] | Promise<Json[]> {
     viewsOf,
     evaluate,
   });
+}
+
+/** A tenth of what the expressions of one request may cost together, about two milliseconds. */
+const PIECE_UNITS = 400_000;
+
+/** Evaluates expressions from where `values` ends, until a piece of work is done. */
+function evaluatePiece(
+  found: readonly FoundExpression[],
+  values: Json[],
+  budget: Budget,
+  evaluate: (text: string) => Json,
+): void {
+  const until = budget.unitsLeft() - PIECE_UNITS;
+  for (const { text } of found.slice(values.length)) {
+    values.push(evaluate(text));
+    if (budget.unitsLeft() < until) return;
+  }
 }
 
 function viewOf({ principal, auditContext, purpose }: Asked, present: Present, token: OpenRow): TokenView {

@@ -23,9 +23,8 @@ export function findExpressions(body: Json): FoundExpression[] {
   refuseUnsafeNumbers(body, '', faults);
   if (faults.count > 0) throw validationFailed(errors);
   const found: FoundExpression[] = [];
-  walkJson(body, '', (value, path) => {
-    if (typeof value === 'string' && holdsExpression(value))
-      found.push({ path: path === '' ? '$' : path, text: value });
+  walkJson(body, '', (value, pathOf) => {
+    if (typeof value === 'string' && holdsExpression(value)) found.push({ path: pathOf() || '$', text: value });
     return false;
   });
   return found;

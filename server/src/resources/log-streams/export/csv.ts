@@ -3,7 +3,7 @@ import { logBodyOf } from '../../logs/index.js';
 
 const COLUMNS = [
   ...['created_at', 'id', 'actor_type', 'actor_id', 'entity_type', 'entity_id', 'operation', 'message', 'outcome'],
-  ...['source_address', 'trace_id', 'entity_version', 'tenant_id'],
+  ...['source_address', 'trace_id', 'entity_version', 'tenant_id', 'changes'],
 ] as const;
 
 /** What a spreadsheet takes for the beginning of a formula, in wide characters too. */
@@ -18,7 +18,11 @@ export function csvOf(rows: readonly LogRow[]): string {
 }
 
 function lineOf(row: LogRow): string {
-  const body: Readonly<Record<string, string | number | undefined>> = logBodyOf(row, true);
+  const { changes, ...others } = logBodyOf(row, true);
+  const body: Readonly<Record<string, string | number | undefined>> = {
+    ...others,
+    changes: changes && JSON.stringify(changes),
+  };
   return COLUMNS.map((name) => cell(String(body[name] ?? ''))).join(',');
 }
 

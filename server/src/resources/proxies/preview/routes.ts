@@ -5,7 +5,7 @@ import { EphemeralPreviewDocument, ProxyPreviewBody, StoredPreviewDocument } fro
 import type { ProxyPreviews } from './service.js';
 
 /** As of a body with expressions in a call. */
-const PAYLOAD = { bodyBytesMax: 5_242_880, bodyValuesMax: 200_000 } as const;
+const PAYLOAD = { bodyBytesMax: 5_242_880, bodyValuesMax: 100_000 } as const;
 const RULES = {
   expressions: 'Expressions parse, and name 100 tokens at most.',
   path: 'The path leads to something below the destination: without dot segments and backslashes.',

@@ -10,7 +10,7 @@ import type { Vault } from '../../../vault/index.js';
 import type { BodyKind } from './body-kind.js';
 import type { TextPiece } from './text-pieces.js';
 import { joinPieces, piecesOfForm, piecesOfQuery, piecesOfText } from './text-pieces.js';
-import { BODY_VALUES_MAX } from './transform.js';
+import { MESSAGE_VALUES_MAX } from './transform.js';
 
 /** The parts of a request that can hold expressions. */
 export interface RequestParts {
@@ -130,8 +130,8 @@ function headerText(value = ''): string {
 
 /** Many small values take far longer than their length says. */
 function parse(body: Buffer): Json {
-  if (hasMoreValues(body, BODY_VALUES_MAX)) {
-    throw new AppError('payload_too_large', `A body with expressions has at most ${BODY_VALUES_MAX} values.`);
+  if (hasMoreValues(body, MESSAGE_VALUES_MAX)) {
+    throw new AppError('payload_too_large', `A body with expressions has at most ${MESSAGE_VALUES_MAX} values.`);
   }
   return parseJsonBody(body) as Json; // It came out of a parser.
 }

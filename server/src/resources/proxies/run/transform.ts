@@ -32,7 +32,7 @@ export interface Transformed {
 
 const DEADLINE_MS = 30_000;
 /** Many small values take far longer than their length says. */
-export const BODY_VALUES_MAX = 200_000;
+export const MESSAGE_VALUES_MAX = 100_000;
 
 /** Runs code on a message. What it does not return stays as it was; what it throws is the answer of the call. */
 export async function transform(
@@ -98,7 +98,7 @@ export function headersForCode(headers: HeaderPairs): Record<string, string> {
 export function bodyForCode(body: Buffer, isJson: boolean): Json {
   const text = body.toString('utf8');
   // What is too deep or has too many values to be handed on as such is text too.
-  if (!isJson || text === '' || isTooDeep(body) || hasMoreValues(body, BODY_VALUES_MAX)) return text;
+  if (!isJson || text === '' || isTooDeep(body) || hasMoreValues(body, MESSAGE_VALUES_MAX)) return text;
   try {
     return JSON.parse(text);
   } catch {

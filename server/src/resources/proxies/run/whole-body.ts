@@ -1,3 +1,4 @@
+import { fragmented } from '../../../http/transport/body.js';
 import { AppError } from '../../../kernel/errors.js';
 import type { GrowingBytes, GrowingShare } from '../../../kernel/growing-bytes.js';
 import { createGrowingBytes } from '../../../kernel/growing-bytes.js';
@@ -28,7 +29,7 @@ export function readWholeBody(
   return readWhole(pieces, {
     ...{ bytesMax: WHOLE_BYTES_MAX, heldTimes: HELD_TIMES, share, tooLarge, after },
     // A short one is spared the timer.
-    ...{ msMax: WHOLE_BODY_MS_MAX, timedFrom: 'room', tooSlow },
+    ...{ msMax: WHOLE_BODY_MS_MAX, timedFrom: 'room', tooSlow, fragmented },
   });
 }
 

@@ -8,7 +8,7 @@ const one = { entityId: { param: 'id' }, onDenied: REACTOR_EVENTS.denied } as co
 const all = { entityId: '*', onDenied: REACTOR_EVENTS.denied } as const;
 const MADE: RouteExample = { after: 'POST /reactors', params: { id: '$response.body#/id' } };
 /** The payload as specified. */
-export const PAYLOAD = { bodyBytesMax: 5_242_880, bodyValuesMax: 200_000 } as const;
+export const PAYLOAD = { bodyBytesMax: 5_242_880, bodyValuesMax: 100_000 } as const;
 const base = { limits: [], tag: 'Reactors', method: 'POST', anyBody: true, ...PAYLOAD } as const;
 export const CODE_FAILURES = [
   'reactor_code_invalid',

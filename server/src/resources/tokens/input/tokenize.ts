@@ -29,10 +29,11 @@ export function readTokenizeBody(
   const tokens: NewToken[] = [];
   const paths: string[] = [];
   let count = 0;
-  walkJson(body, context.path, (value, path) => {
+  walkJson(body, context.path, (value, pathOf) => {
     if (!isTokenRequest(value) && !isBareValue(value)) return false;
     count += 1;
     if (count > countMax) return true;
+    const path = pathOf();
     const token = isBareValue(value)
       ? readBareValue(value, path, errors)
       : readNewToken(value, { ...context, path }, errors);
