@@ -52,3 +52,15 @@ function setMember(object: Record<string, Json>, name: string, value: Json): voi
     Object.defineProperty(object, name, { value, enumerable: true, configurable: true, writable: true });
   } else object[name] = value;
 }
+
+/** Whether JSON has more values than `max`, objects and arrays included. Stops counting there. */
+export function hasMoreThan(value: Json, max: number): boolean {
+  let left = max;
+  const count = (counted: Json): boolean => {
+    left -= 1;
+    if (left < 0) return true;
+    if (isJsonArray(counted)) return counted.some(count);
+    return isJsonObject(counted) && Object.keys(counted).some((name) => count(counted[name] ?? null));
+  };
+  return count(value);
+}

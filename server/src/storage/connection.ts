@@ -29,6 +29,8 @@ export interface TimeBounds {
   readonly acquireMs: number;
   readonly statementMs: number;
   readonly lockMs: number;
+  /** How long a read may wait for its turn among those of its tenant; 5 s without it. */
+  readonly turnMs?: number;
 }
 
 export const DEFAULT_TIME_BOUNDS: TimeBounds = { acquireMs: 3_000, statementMs: 5_000, lockMs: 3_000 };

@@ -5,6 +5,7 @@ import { AppError } from '../kernel/errors.js';
 import { newId } from '../kernel/ids.js';
 import { eventually } from '../testing/eventually.js';
 import { INSERT_NOTE, LIST_NOTES, makeNotesTable } from '../testing/notes-table.js';
+import { PATIENT_BOUNDS } from '../testing/test-app.js';
 import { createTestDatabase } from '../testing/test-database.js';
 import type { Database } from './database.js';
 import { createDatabase } from './database.js';
@@ -79,7 +80,8 @@ async function liveOn(database: Database, isOver: () => boolean, tally: Tally, j
 test('connections killed with many questions in flight: no answer goes to another tenant, no 503 lies', async (t) => {
   const db = await createTestDatabase();
   await makeNotesTable(db.owner);
-  const database = createDatabase({ target: db.target, isDistributed: db.isDistributed, clock: systemClock });
+  const { target, isDistributed } = db;
+  const database = createDatabase({ target, isDistributed, clock: systemClock, bounds: PATIENT_BOUNDS });
   const tally: Tally = { answered: 0, refused: 0 };
   const journal: Journal = { acknowledged: [], undone: [], unknown: [] };
   let killed = 0;

@@ -3,6 +3,7 @@ import { after, before, beforeEach, suite, test } from 'node:test';
 import { systemClock } from '../kernel/clock.js';
 import { newId } from '../kernel/ids.js';
 import { eventually } from '../testing/eventually.js';
+import { PATIENT_BOUNDS } from '../testing/test-app.js';
 import type { TestDatabase } from '../testing/test-database.js';
 import { createTestDatabase } from '../testing/test-database.js';
 import type { Bulk } from './bulk.js';
@@ -39,6 +40,7 @@ suite('connections that one tenant may hold', () => {
     database = createDatabase({
       target: db.target,
       clock: systemClock,
+      bounds: PATIENT_BOUNDS,
       connections: { readMax: READ_MAX, writeMax: 1 },
     });
   });

@@ -217,10 +217,15 @@ function sharingOf({ readMax }: ConnectionBounds, isDistributed: boolean): Share
 /** Everything that only looks. Tenants take turns at the connections, by what they are wanted for. */
 function readsOf(
   { transactions, readers, readOn, replica, dialect, watch }: ReadParts,
-  { clock, connections = DEFAULT_CONNECTIONS }: DatabaseOptions,
+  { clock, connections = DEFAULT_CONNECTIONS, bounds }: DatabaseOptions,
 ): Reads {
   const { roundTripsMax } = sharingOf(connections, dialect.isDistributed);
-  const turns = createReadTurns({ clock, readMax: connections.readMax, sparedForShared: roundTripsMax });
+  const turns = createReadTurns({
+    clock,
+    readMax: connections.readMax,
+    sparedForShared: roundTripsMax,
+    waitMaxMs: bounds?.turnMs,
+  });
   const lookUp: Database['lookUp'] = (work) =>
     transactions.run(readers, LOOK_UP, (run, reach) => work({ kind: 'system', run, ...(reach && { reach }) }), PASSING);
   return {

@@ -7,6 +7,8 @@ export interface ReadTurnsOptions {
   readonly readMax: number;
   /** How many of them shared reads use. */
   readonly sparedForShared: number;
+  /** How long a read may wait for its turn; 5 s without it. */
+  readonly waitMaxMs: number | undefined;
 }
 
 /** How many connections for reads each group may hold at a time. The groups do not wait for each other. */
@@ -43,14 +45,15 @@ const OF_TENANT_WAITING_MAX = 128;
 const IDENTITIES_WAITING_MAX = 100_000;
 const WAIT_MAX_MS = 5_000;
 
-export function createReadTurns({ clock, readMax, sparedForShared }: ReadTurnsOptions): ReadTurns {
+export function createReadTurns(options: ReadTurnsOptions): ReadTurns {
+  const { clock, readMax, sparedForShared, waitMaxMs = WAIT_MAX_MS } = options;
   const part = (share: number, least: number): number => Math.max(least, Math.floor(readMax * share));
   const common = {
     clock,
     slowMs: SLOW_MS,
     slowForMs: SLOW_FOR_MS,
     waitingOfTenantMax: OF_TENANT_WAITING_MAX,
-    waitMaxMs: WAIT_MAX_MS,
+    waitMaxMs,
   };
   // At least two: opening what was read may need a read of keys.
   const byKeyOfTenant = part(BY_KEY_TENANT_PART, 2);

@@ -58,6 +58,15 @@ describe('what a caller may not find out or use up', () => {
     assert.equal((await grow('a')).status, 200, 'as large as before is no larger');
   });
 
+  it('400 for changes that together would give a token more values than a request can have', async () => {
+    const list = (name: string, values: number) => ({ data: { [name]: Array(values).fill(1) } });
+    const { id } = await vault.make(list('a', 9_000));
+    const { status, json } = await writesNothing(vault.app, () => vault.send('PATCH', pathOf(id), list('b', 9_000)));
+    assert.deepEqual([status, Object.keys(json.errors)], [400, ['$']]);
+    assert.match(json.errors.$[0], /10,000 values/);
+    assert.equal((await vault.send('PATCH', pathOf(id), list('a', 9_900))).status, 200);
+  });
+
   it('200 with every mask of a page, however much its neighbours take', async () => {
     const large = 'x'.repeat(11_000);
     const other = await vault.app.makeTenant();

@@ -1,4 +1,6 @@
 import { validationFailed } from '../../kernel/errors.js';
+import type { Json } from '../../kernel/json.js';
+import { hasMoreThan } from '../../kernel/json-walk.js';
 import type { Preparation } from '../make/prepare.js';
 import {
   CVC_LIFETIME_MS,
@@ -22,7 +24,11 @@ import type { TokenPatch } from './token-patch.js';
 
 /** What one request can bring, with some room for what is stored beside it: merging again and again must not go on for ever. */
 const TOKEN_BYTES_MAX = 1_048_576 + 16_384;
-const TOO_LARGE = 'would make the token larger than 1 MiB; split it into several';
+/** Values of one body, with some room too. A token of more would keep every read and list of it busy for long. */
+const TOKEN_VALUES_MAX = 10_000 + 100;
+/** A shorter record cannot have so many values. */
+const MANY_VALUES_BYTES = 2 * TOKEN_VALUES_MAX;
+const TOO_LARGE = 'would make the token larger than 1 MiB or 10,000 values; split it into several';
 
 /** A token as it will be. */
 export interface ChangedToken {
@@ -86,9 +92,15 @@ export function workOutChange(
 }
 
 /** Throws a 400 for a change that makes a token larger than a request could. */
-export function refuseTooLarge({ row: before }: OpenRow, { row: after }: OpenRow): void {
+export function refuseTooLarge({ row: before }: OpenRow, { row: after, content }: OpenRow): void {
   const { length } = after.sealed;
-  if (length > TOKEN_BYTES_MAX && length > before.sealed.length) throw validationFailed({ $: [TOO_LARGE] });
+  if (length <= before.sealed.length) return;
+  const hasManyValues = length > MANY_VALUES_BYTES && hasMoreThan(partsOf(content), TOKEN_VALUES_MAX);
+  if (length > TOKEN_BYTES_MAX || hasManyValues) throw validationFailed({ $: [TOO_LARGE] });
+}
+
+function partsOf({ data, mask = null, metadata = {}, encryption = null }: TokenContent): Json {
+  return [data, mask, metadata, encryption];
 }
 
 function printOf(preparation: Preparation, changed: TokenContent, patch: TokenPatch): Buffer | null {
