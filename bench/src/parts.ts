@@ -16,6 +16,7 @@ import { measureRedis } from './parts/redis.js';
 import { measureServer } from './parts/server.js';
 import { measureSignIn } from './parts/sign-in.js';
 import { measureStart } from './parts/start.js';
+import { measureSteps } from './parts/steps.js';
 import { measureTenants } from './parts/tenants.js';
 import { measureVault } from './parts/vault.js';
 import { measureWorkers } from './parts/workers.js';
@@ -38,6 +39,7 @@ export const PARTS: Readonly<Record<string, (bench: Bench) => Promise<Findings>>
   redis: measureRedis,
   overload: measureOverload,
   neighbours: measureNeighbours,
+  steps: measureSteps,
   'sign-in': measureSignIn,
   portal: measurePortal,
   reactors: measureReactors,

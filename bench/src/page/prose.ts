@@ -143,9 +143,16 @@ overload, and no request is refused.`,
     name: 'neighbours',
     title: 'One tenant beside another',
     text: `Two tenants of one process. The neighbour works normally on two connections, first alone, which is the baseline, and then while
-the other tenant does its worst: 55 clients that each search 200,000 tokens for something that no index finds, or a hundred
-creates a second under an id that is taken. On a machine with two cores the work the other tenant is still allowed to do takes
-its share of them.`,
+the other tenant does its worst: 55 clients that each search 200,000 tokens for something that no index finds, a hundred creates
+a second under an id that is taken, the heaviest body of each route as often as one address may create tokens, or uploads in
+chunks of one byte. On a machine with two cores the work the other tenant is still allowed to do takes its share of them.`,
+  },
+  {
+    name: 'steps',
+    title: 'The longest step',
+    text: `How long the event loop stands still for one request that is as heavy as its route allows, in an otherwise idle process: nobody
+else is served during such a step. It is wall time, by Node's own measurement of event loop delay, so a busy machine makes it
+longer. Work on large bodies is done in steps; what cannot be divided is parsing the JSON.`,
   },
   {
     name: 'sign-in',

@@ -26,7 +26,7 @@ const KINDS = Uint8Array.from({ length: 256 }, (_, byte) => {
 });
 
 /** Length up to which a string is searched byte by byte, which is faster for short strings. */
-const LOOKED_AT_BYTES = 64;
+const LOOKED_AT_BYTES = 128;
 const LETTER_E = 0x65;
 const CAPITAL_E = 0x45;
 

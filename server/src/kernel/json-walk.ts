@@ -47,7 +47,8 @@ export function replaceJson(value: Json, replacement: (value: Json) => Json | un
   return isJsonArray(value) ? value.map((element) => replaceJson(element, replacement)) : value;
 }
 
-function setMember(object: Record<string, Json>, name: string, value: Json): void {
+/** Sets a member of an object that is being made. One named `__proto__` is defined, because assigning would set the prototype. */
+export function setMember(object: Record<string, Json>, name: string, value: Json): void {
   if (name === '__proto__') {
     Object.defineProperty(object, name, { value, enumerable: true, configurable: true, writable: true });
   } else object[name] = value;
