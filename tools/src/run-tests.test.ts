@@ -95,6 +95,22 @@ describe('test files that share a process', () => {
     assert.match(told[0] ?? '', /^ends\.mjs \| the process of this group \| failed/);
   });
 
+  it('fail by name when their process ends before them, though it ends well', async () => {
+    const { told, printed } = await runGroup({
+      'ends.mjs': `it('leaves', () => process.exit(0));`,
+      'after.mjs': `it('never runs', () => { throw new Error('lost'); });`,
+    });
+    assert.deepEqual(told, ['ends.mjs | the file itself | failed | ', 'after.mjs | the file itself | failed | ']);
+    assert.match(printed, /its process ended before the tests of this file had/);
+  });
+
+  it('count each test of a name that is used twice', async () => {
+    const { told } = await runGroup({
+      'twice.mjs': `it('same', () => { throw new Error('no'); }); it('same', () => {});`,
+    });
+    assert.deepEqual(told, ['twice.mjs | same | failed | ', 'twice.mjs | same | passed | ']);
+  });
+
   it('fail by name when they leave something open', async () => {
     const files = {
       'open.mjs': `it('listens', async () => { (await import('node:net')).createServer().listen(0); });`,

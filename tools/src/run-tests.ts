@@ -54,6 +54,7 @@ export async function runTests(groups: readonly (readonly TestFile[])[], options
     stream.once('end', done);
     stream.resume();
   });
+  collector.failSilent();
   return collector;
 }
 
@@ -61,11 +62,14 @@ export async function runTests(groups: readonly (readonly TestFile[])[], options
 async function writeEntry(folder: string, group: readonly TestFile[], number: number): Promise<string> {
   const path = join(folder, `group-${number}.mjs`);
   const suites = group.map(({ source, compiled }) => {
-    const address = pathToFileURL(resolve(compiled)).href;
-    return `describe('${source}', { timeout: ${HANG_MS} }, async () => { await import('${address}'); });\n`;
+    const address = JSON.stringify(pathToFileURL(resolve(compiled)).href);
+    return `describe('${source}', { timeout: ${HANG_MS} }, async () => { await import(${address}); });\n`;
   });
-  const guard = group.every(({ needs }) => needs.length === 0) ? `import '${GUARD}';\n` : '';
-  await writeFile(path, `${guard}import '${LEFT_OPEN}';\nimport { describe } from 'node:test';\n${suites.join('')}`);
+  const guard = group.every(({ needs }) => needs.length === 0) ? `import ${JSON.stringify(GUARD)};\n` : '';
+  await writeFile(
+    path,
+    `${guard}import ${JSON.stringify(LEFT_OPEN)};\nimport { describe } from 'node:test';\n${suites.join('')}`,
+  );
   return path;
 }
 
@@ -74,6 +78,10 @@ class ResultCollector implements TestRun {
   readonly results: TestResult[] = [];
   readonly secondsByFile = new Map<string, number>();
   readonly #groups: ReadonlyMap<string, readonly TestFile[]>;
+  /** Files whose suite has ended. */
+  readonly #told = new Set<string>();
+  /** Groups whose process failed: that is told of all their files. */
+  readonly #failed = new Set<string>();
   /** Results whose enclosing suites are still unknown, with the depth they were told at. */
   #open: { depth: number; names: string[]; outcome: TestResult['outcome']; reason: string; error: unknown }[] = [];
 
@@ -96,9 +104,30 @@ class ResultCollector implements TestRun {
     }
     if (nesting > 0) return;
     const group = this.#groups.get(name);
+    this.#told.add(name);
     if (group === undefined) this.#close(name, details.duration_ms);
+    // The process itself ended without a failure: it is counted by the files that it did not run.
+    else if (isPassed) this.#open = [];
     // The process itself failed: it was ended, or something went wrong outside of any test.
-    else this.#close(group.map(({ source }) => source).join(' '), details.duration_ms, 'the process of this group');
+    else this.#closeGroup(name, group, details.duration_ms);
+  }
+
+  #closeGroup(entry: string, group: readonly TestFile[], durationMs: number): void {
+    this.#failed.add(entry);
+    this.#close(group.map(({ source }) => source).join(' '), durationMs, 'the process of this group');
+  }
+
+  /** Fails the files that told nothing, because their process ended before, and with success. */
+  failSilent(): void {
+    for (const [entry, group] of this.#groups) {
+      if (this.#failed.has(entry)) continue;
+      for (const { source } of group) {
+        if (this.#told.has(source)) continue;
+        const error = new Error('its process ended before the tests of this file had');
+        this.#open.push({ depth: 0, names: [source], outcome: 'failed', reason: '', error });
+        this.#close(source, 0);
+      }
+    }
   }
 
   #close(file: string, durationMs: number, title = 'the file itself'): void {

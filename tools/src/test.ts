@@ -27,7 +27,8 @@ With paths: every test file whose path contains one of them.
 --needs NAME   only test files that need this program, such as chromium or engine
 --repeat N     run the chosen files N times
 `;
-const { values, positionals: patterns } = readArguments();
+const { values, positionals } = readArguments();
+const patterns = positionals.map((pattern) => pattern.replace(/^\.\//, ''));
 const repeats = Number(values.repeat);
 /** More than two cores, because tests also wait: for the database, for processes to start and end. */
 const CONCURRENCY = 4;
@@ -64,6 +65,12 @@ if (isWhole && !values.rest) {
 }
 
 const chosen = (await findTestFiles()).filter(isChosen);
+if (chosen.length === 0) {
+  process.stderr.write(
+    `no test file matches ${process.argv.slice(2).join(' ')}; \`npm test -- --help\` says what can be chosen\n`,
+  );
+  process.exit(64);
+}
 const missing = new Map(chosen.map((file) => [file, missingPrograms(file.needs)]));
 const runnable = chosen.filter((file) => isRequired || missing.get(file)?.length === 0);
 const skippedFiles = chosen.filter((file) => !runnable.includes(file));
@@ -166,21 +173,32 @@ async function prepareData(): Promise<void> {
  * as root counts as it ended there, and one that fails there has failed.
  */
 async function withOrdinaryUser({ results }: TestRun): Promise<Map<string, TestResult>> {
-  const merged = new Map(results.map((result) => [keyOf(result), result]));
+  const merged = keyed(results);
   const files = runnable.filter(({ needs }) => needs.includes('account')).map(({ source }) => source);
   if (process.getuid?.() !== 0 || files.length === 0 || process.env.TEST_DATABASE === 'citus') return merged;
   const second = await runAsOrdinaryUser(files);
-  if (second === undefined) report('    ', 'not repeated as an ordinary user: that account cannot read this checkout');
-  for (const result of second?.results ?? []) {
-    const first = merged.get(keyOf(result));
-    if (first === undefined || first.outcome === 'skipped' || result.outcome === 'failed')
-      merged.set(keyOf(result), result);
+  if (second === undefined) {
+    const why = 'not repeated as an ordinary user: that account cannot read this checkout or its temporary folder';
+    report(isRequired ? 'FAIL' : '    ', why);
+    if (isRequired) failed += 1;
+  }
+  for (const [key, result] of keyed(second?.results ?? [])) {
+    const first = merged.get(key);
+    if (first === undefined || first.outcome === 'skipped' || result.outcome === 'failed') merged.set(key, result);
   }
   return merged;
 }
 
-function keyOf({ file, name }: TestResult): string {
-  return `${file}: ${name}`;
+/** Results by file and name. Tests of one name are numbered, so that none stands for another. */
+function keyed(results: readonly TestResult[]): Map<string, TestResult> {
+  const byKey = new Map<string, TestResult>();
+  for (const result of results) {
+    const name = `${result.file}: ${result.name}`;
+    let key = name;
+    for (let number = 2; byKey.has(key); number += 1) key = `${name} (${number})`;
+    byKey.set(key, result);
+  }
+  return byKey;
 }
 
 function count(results: readonly TestResult[]): void {

@@ -13,6 +13,7 @@ import { after, afterEach, before, describe, it } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import { findProgram, unless } from '@strongroom/test-servers/find.js';
 import { generateApiKey } from '../access/api-key.js';
 import { generateRootKey, parseRootKey } from '../crypto/root-key.js';
 import { createCaller } from '../testing/http-client.js';
@@ -21,9 +22,7 @@ import { holdChange, isRunning } from '../testing/worker-server.js';
 const MAIN = fileURLToPath(new URL('../main.js', import.meta.url));
 const DEADLINE_MS = 180_000;
 const POLL_MS = 20;
-const NO_CURL = ['/usr/bin/curl', '/bin/curl', '/usr/local/bin/curl'].some(existsSync)
-  ? false
-  : 'curl is not installed';
+const NO_CURL = unless(findProgram('curl'), 'curl');
 
 type Env = Record<string, string>;
 
