@@ -111,7 +111,7 @@ export function createApp(options: AppOptions): App {
   const caches = createCaches(options);
   const largeWork = createLargeWork({ clock, isContended: () => server.inFlight() > largeWork.requests() });
   const security = createSecurityLog(log);
-  const outbound = openOutbound(options, security);
+  const outbound = openOutbound(options, security, largeWork);
   const peopleParts = openPeople({ ...options, outbound }, security);
   const shared: Shared = { ...options, caches, largeWork, security, peopleParts };
   const principals = createKnownPrincipals(accessParts(shared));
@@ -325,7 +325,11 @@ function accessParts({
 }
 
 /** The way out for code of tenants, and to issuers that vouch for people. */
-function openOutbound({ config, clock, metrics, outboundWay }: AppOptions, security: SecurityLog): Outbound {
+function openOutbound(
+  { config, clock, metrics, outboundWay }: AppOptions,
+  security: SecurityLog,
+  { paced }: LargeWork,
+): Outbound {
   const outbound = createOutbound({
     rules: { allow: config.outboundAllow, deny: config.outboundDeny, public: config.outboundPublic },
     tenants: config.outboundTenants ?? new Map(),
@@ -334,6 +338,7 @@ function openOutbound({ config, clock, metrics, outboundWay }: AppOptions, secur
     requestsMax: config.outboundRequestsMax,
     clock,
     onRefused: security.onOutboundRefused,
+    pace: paced.run,
     ...outboundWay,
   });
   for (const gauge of outbound.gauges) metrics.addGauge(gauge);

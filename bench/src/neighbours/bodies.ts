@@ -27,20 +27,3 @@ function besideBody(name: string): NeighbourCase {
 
 /** Reads of a tenant beside each of the heaviest bodies of another. */
 export const LARGE_BODIES: readonly NeighbourCase[] = largeBodies('').map(({ name }) => besideBody(name));
-
-const CHUNKED_CONNECTIONS = 50;
-const CHUNKS = 12_000;
-
-/** Uploads that are refused after a thousand chunks; each takes a connection of its own, which then ends. */
-export const SMALL_CHUNKS: NeighbourCase = {
-  name: `reads beside ${CHUNKED_CONNECTIONS} uploads a second in chunks of one byte`,
-  wanted: { least: 0.5 },
-  async prepare({ product, neighbour, hostile }) {
-    const headers = 'Transfer-Encoding: chunked\r\nContent-Type: application/json\r\n';
-    const requests = [`${wire('POST', '/tokens', hostile.key, '', headers)}${'1\r\n \r\n'.repeat(CHUNKS)}0\r\n\r\n`];
-    return {
-      neighbour: await readsOf(product, neighbour),
-      hostile: { requests, connections: CHUNKED_CONNECTIONS, perSecond: CHUNKED_CONNECTIONS },
-    };
-  },
-};

@@ -144,8 +144,8 @@ overload, and no request is refused.`,
     title: 'One tenant beside another',
     text: `Two tenants of one process. The neighbour works normally on two connections, first alone, which is the baseline, and then while
 the other tenant does its worst: 55 clients that each search 200,000 tokens for something that no index finds, a hundred creates
-a second under an id that is taken, the heaviest body of each route as often as one address may create tokens, or uploads in
-chunks of one byte. On a machine with two cores the work the other tenant is still allowed to do takes its share of them.`,
+a second under an id that is taken, or the heaviest body of each route as often as one address may create tokens. On a machine
+with two cores the work the other tenant is still allowed to do takes its share of them.`,
   },
   {
     name: 'steps',

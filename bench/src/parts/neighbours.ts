@@ -2,7 +2,7 @@ import { goalOf } from '../goals.js';
 import type { LoadResult } from '../load/closed.js';
 import type { Second } from '../load/open.js';
 import { runLoad, runOpenLoad, runRefusableLoad } from '../load/run.js';
-import { LARGE_BODIES, SMALL_CHUNKS } from '../neighbours/bodies.js';
+import { LARGE_BODIES } from '../neighbours/bodies.js';
 import type { NeighbourCase, Stream, Streams } from '../neighbours/case.js';
 import { SEARCHES_WITHOUT_INDEX } from '../neighbours/searches.js';
 import { CREATES_WITH_A_TAKEN_ID } from '../neighbours/taken-ids.js';
@@ -15,12 +15,7 @@ import { median, ratiosOf, spread } from '../statistics.js';
 import { makeVaultTenant } from '../tenants.js';
 import { costOf } from '../watch/cost.js';
 
-const CASES: readonly NeighbourCase[] = [
-  SEARCHES_WITHOUT_INDEX,
-  CREATES_WITH_A_TAKEN_ID,
-  ...LARGE_BODIES,
-  SMALL_CHUNKS,
-];
+const CASES: readonly NeighbourCase[] = [SEARCHES_WITHOUT_INDEX, CREATES_WITH_A_TAKEN_ID, ...LARGE_BODIES];
 /** Long enough for what the hostile tenant does to be under way on all its connections. */
 const LEAD_MS = 1_000;
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { BodyCollector, isFragmented } from './body-collector.js';
+import { BodyCollector, FragmentWatch } from './body-collector.js';
 
 describe('a body collector', () => {
   it('returns every byte in its place, whatever the sizes of the pieces, and is empty afterwards', () => {
@@ -31,13 +31,26 @@ describe('a body collector', () => {
 });
 
 describe('pieces of a body', () => {
-  it('are too small above a thousand of them with less than 64 bytes on average', () => {
-    const cases = [
-      { pieces: 1_000, bytes: 1_000, expected: false },
-      { pieces: 1_001, bytes: 1_000 * 64, expected: false },
-      { pieces: 1_001, bytes: 1_000 * 64 - 1, expected: true },
-      { pieces: 100_000, bytes: 100_000, expected: true },
-    ];
-    for (const { pieces, bytes, expected } of cases) assert.equal(isFragmented(pieces, bytes), expected, `${pieces}`);
+  /** After how many pieces of these sizes, one behind the other, they are too small; undefined for never. */
+  function refusedAt(sizes: Iterable<number>): number | undefined {
+    const watch = new FragmentWatch();
+    let pieces = 0;
+    for (const bytes of sizes) {
+      pieces += 1;
+      if (watch.add(bytes)) return pieces;
+    }
+    return undefined;
+  }
+  const many = (count: number, bytes: number): number[] => Array(count).fill(bytes);
+
+  it('are too small where a thousand of them have less than 64 bytes on average and more come', () => {
+    assert.equal(refusedAt(many(1_000, 1)), undefined);
+    assert.equal(refusedAt(many(1_001, 1)), 1_001);
+    assert.equal(refusedAt(many(20_000, 64)), undefined);
+    assert.equal(refusedAt(many(20_000, 63)), 1_001);
+  });
+
+  it('are too small behind a large one as well', () => {
+    assert.equal(refusedAt([900_000, ...many(12_000, 1)]), 2_001);
   });
 });

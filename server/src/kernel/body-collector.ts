@@ -3,11 +3,30 @@ const PIECES_MAX = 1_000;
 const AVERAGE_BYTES_MIN = 64;
 
 /**
- * Whether a body from outside comes in so many and so small pieces that reading on would cost far more than its length says.
- * The last piece of a body may always be shorter.
+ * Watches whether a body from outside comes in so many and so small pieces that reading on would cost far more than its length
+ * says. Every thousand pieces are looked at by themselves, so that a large piece allows no more small ones.
  */
-export function isFragmented(pieces: number, bytes: number): boolean {
-  return pieces > PIECES_MAX && bytes < (pieces - 1) * AVERAGE_BYTES_MIN;
+export class FragmentWatch {
+  #pieces = 0;
+  #bytes = 0;
+  #isFragmented = false;
+
+  /** Stays true once it is. */
+  get isFragmented(): boolean {
+    return this.#isFragmented;
+  }
+
+  /** Counts a piece. Returns whether the pieces before it were too many and too small. */
+  add(bytes: number): boolean {
+    if (this.#pieces === PIECES_MAX) {
+      if (this.#bytes < PIECES_MAX * AVERAGE_BYTES_MIN) this.#isFragmented = true;
+      this.#pieces = 0;
+      this.#bytes = 0;
+    }
+    this.#pieces += 1;
+    this.#bytes += bytes;
+    return this.#isFragmented;
+  }
 }
 
 /** Small pieces are copied into one block after this many; copying large ones would take their memory once more. */

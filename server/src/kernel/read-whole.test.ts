@@ -74,7 +74,7 @@ describe('reading whole', () => {
   it('fails for more than a thousand pieces that are very small on average', async () => {
     const { reading } = readingOf();
     assert.equal((await readWhole(piecesOf(1_000, 1), reading)).length, 1_000);
-    await assert.rejects(readWhole(piecesOf(1_020, 62), reading), /fragmented/);
+    await assert.rejects(readWhole(piecesOf(1_001, 63), reading), /fragmented/);
   });
 
   it('reads on only when there is room', async () => {

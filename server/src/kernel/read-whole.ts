@@ -1,4 +1,4 @@
-import { BodyCollector, isFragmented } from './body-collector.js';
+import { BodyCollector, FragmentWatch } from './body-collector.js';
 import { createDeferred } from './deferred.js';
 import type { GrowingShare } from './growing-bytes.js';
 
@@ -30,17 +30,16 @@ export async function readWhole(source: AsyncIterable<Buffer>, reading: WholeRea
   const { bytesMax, heldTimes, share } = reading;
   const pieces = source[Symbol.asyncIterator]();
   const read = new BodyCollector();
-  let count = 0;
+  const watch = new FragmentWatch();
   let deadline = reading.timedFrom === 'start' ? new Deadline(reading) : undefined;
   try {
     for (;;) {
       const next = pieces.next();
       const { done, value } = await (deadline ? deadline.orOver(next) : next);
       if (done) return read.take();
-      count += 1;
       const bytes = read.bytes + value.length;
       if (bytes > bytesMax) throw reading.tooLarge();
-      if (isFragmented(count, bytes)) throw reading.fragmented();
+      if (watch.add(value.length)) throw reading.fragmented();
       const counted = bytes - UNCOUNTED_WHOLE_BYTES;
       if (counted > 0) {
         deadline ??= new Deadline(reading);

@@ -1,4 +1,4 @@
-import { BodyCollector, isFragmented } from '../kernel/body-collector.js';
+import { BodyCollector, FragmentWatch } from '../kernel/body-collector.js';
 import type { AnswerHead } from './answer-head.js';
 import { badAnswer, checkTrailer, readAnswerHead } from './answer-head.js';
 import { OutboundError } from './outbound-error.js';
@@ -24,6 +24,7 @@ const HEAD_END = Buffer.from('\r\n\r\n');
 const NO_ROOM = Buffer.allocUnsafeSlow(0);
 /** Chunks that came in one read are handed on together, up to this length. */
 const TOGETHER_BYTES_MAX = 65_536;
+const DENSE_CHUNKS = 500;
 
 type Step = 'head' | 'counted' | 'to_the_end' | 'size' | 'chunk' | 'behind_chunk' | 'trailers' | 'whole';
 
@@ -48,9 +49,9 @@ export class AnswerReader {
   #isHeld = false;
   /** Chunks of the read that is under way. */
   readonly #chunks = new BodyCollector();
-  /** Chunks so far, or reads of a body without chunks; and their bytes. */
-  #pieces = 0;
-  #bytes = 0;
+  readonly #watch = new FragmentWatch();
+  /** Chunks of the read that is under way, or was last. */
+  #chunksOfRead = 0;
 
   constructor(method: string, target: AnswerTarget) {
     this.#method = method;
@@ -69,10 +70,16 @@ export class AnswerReader {
 
   /** The body comes in very many very small pieces. */
   get isFragmented(): boolean {
-    return isFragmented(this.#pieces, this.#bytes);
+    return this.#watch.isFragmented;
+  }
+
+  /** The last read had so many chunks that reading it took milliseconds. */
+  get isDense(): boolean {
+    return this.#chunksOfRead > DENSE_CHUNKS;
   }
 
   push(bytes: Buffer): void {
+    this.#chunksOfRead = 0;
     this.#rest = this.#rest === undefined ? bytes : this.#join(this.#rest, bytes);
     if (!this.#isHeld) this.#read();
   }
@@ -152,7 +159,6 @@ export class AnswerReader {
     const isChunk = this.#step === 'chunk';
     if (isChunk) {
       if (this.#left === 0) this.#step = 'behind_chunk';
-      this.#bytes += piece.length;
       this.#chunks.add(piece);
       if (this.#chunks.bytes >= TOGETHER_BYTES_MAX) this.#handChunks();
       return true;
@@ -171,7 +177,7 @@ export class AnswerReader {
     this.#step = this.#left === 0 ? 'trailers' : 'chunk';
     this.#skip(bytes, end + LINE_END.length);
     if (this.#left === 0) this.#handChunks();
-    else this.#pieces += 1;
+    else this.#countChunk(this.#left);
     return true;
   }
 
@@ -219,9 +225,13 @@ export class AnswerReader {
   }
 
   #hand(piece: Buffer): void {
-    this.#pieces += 1;
-    this.#bytes += piece.length;
+    this.#watch.add(piece.length);
     if (!this.#target.onPiece(piece)) this.#isHeld = true;
+  }
+
+  #countChunk(bytes: number): void {
+    this.#chunksOfRead += 1;
+    this.#watch.add(bytes);
   }
 
   /** The end of the body is read only after the last chunks are taken. */

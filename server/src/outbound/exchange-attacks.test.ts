@@ -192,6 +192,43 @@ describe('a hostile destination', () => {
     assert.equal(code, 'bad_answer');
   });
 
+  it('whose answer is very many chunks of one byte is read by turns, in order, also while nobody takes more', async () => {
+    const turns: (() => void)[] = [];
+    const paced = wayOut({
+      allow: [`http://127.0.0.1:${server.port}`],
+      pace: (_tenantId, work) =>
+        new Promise((resolve) => {
+          turns.push(() => {
+            work();
+            resolve();
+          });
+        }),
+    });
+    const bytes = Buffer.from(Array.from({ length: 200_000 }, (_, at) => 0x30 + (at % 64)));
+    const chunks = [...bytes].map((byte) => `1\r\n${String.fromCharCode(byte)}\r\n`).join('');
+    onRequest = (socket) => socket.write(`HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n${chunks}0\r\n\r\n`);
+    const { flow } = await paced.get(`http://127.0.0.1:${server.port}/`);
+    const flowed: Buffer[] = [];
+    let taken = 0;
+    let isDone = false;
+    const done = flow({
+      write: (piece) => flowed.push(piece) % 3 !== 0,
+      onRoom: (goOn) => void setImmediate(goOn),
+    }).then(() => {
+      isDone = true;
+    });
+    await eventually('all of it is read', () => {
+      const turn = turns.shift();
+      if (turn) taken += 1;
+      turn?.();
+      return isDone;
+    });
+    await done;
+    assert.equal(Buffer.concat(flowed).toString('latin1'), bytes.toString('latin1'));
+    assert.ok(taken > 5, `${taken} turns`);
+    await paced.close();
+  });
+
   it('whose answer is a thousand chunks of one byte: all are there, in order', async () => {
     const chunks = '1\r\nx\r\n'.repeat(1_000);
     onRequest = (socket) => socket.write(`HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n${chunks}0\r\n\r\n`);

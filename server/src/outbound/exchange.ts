@@ -50,6 +50,8 @@ export interface ExchangeOptions {
   readonly pool: OutboundConnections;
   readonly end: CallEnd;
   readonly headersMs: number;
+  /** Runs work that takes milliseconds when it is its turn. */
+  readonly pace: (work: () => void) => Promise<void>;
   /** The answer is whole, or will never be. */
   readonly onOver: (isWhole: boolean) => void;
 }
@@ -85,6 +87,8 @@ class Exchange implements ConnectionUser, AnswerTarget, IncomingAnswer {
   /** The destination sends no more; of what it sent some may be unread. */
   #isFinished = false;
   #lost: { readonly error: unknown } | undefined;
+  /** Bytes wait for their turn to be read. */
+  #isWaiting = false;
   #onRoom: (() => void) | undefined;
 
   constructor(wire: WireRequest, options: ExchangeOptions, connection: OutboundConnection) {
@@ -106,7 +110,21 @@ class Exchange implements ConnectionUser, AnswerTarget, IncomingAnswer {
   onBytes(bytes: Buffer): void {
     // Nobody wanted what came before: only now is it worth holding the destination back.
     if (this.#reader.isHeld) this.#connection.pause();
-    this.#read(() => this.#reader.push(bytes));
+    if (this.#reader.isDense && !this.#reader.isHeld) this.#readInTurn(bytes);
+    else this.#read(() => this.#reader.push(bytes));
+  }
+
+  /** Reads bytes of an answer in very small chunks, which may be as endless as a stream of events, by turns with other large work. */
+  #readInTurn(bytes: Buffer): void {
+    this.#isWaiting = true;
+    this.#connection.pause();
+    const read = (): void => {
+      this.#isWaiting = false;
+      if (this.#isOver) return;
+      this.#read(() => this.#reader.push(bytes));
+      if (!this.#isOver && !this.#reader.isHeld) this.#connection.resume();
+    };
+    this.#options.pace(read).catch((error: unknown) => this.#fail(error));
   }
 
   onFinished(): void {
@@ -169,7 +187,7 @@ class Exchange implements ConnectionUser, AnswerTarget, IncomingAnswer {
   goOn(): void {
     if (this.#isOver) return;
     this.#read(() => this.#reader.goOn());
-    if (!this.#isOver && !this.#reader.isHeld) this.#connection.resume();
+    if (!this.#isOver && !this.#reader.isHeld && !this.#isWaiting) this.#connection.resume();
   }
 
   #read(work: () => void): void {

@@ -114,6 +114,8 @@ export interface OutboundOptions {
   readonly resolve?: ResolveName;
   readonly dial?: Dial;
   readonly idleMs?: number;
+  /** Runs a tenant's work that takes milliseconds when it is its turn; at once without it. */
+  readonly pace?: (tenantId: string, work: () => void) => Promise<void>;
 }
 
 /** Below the five seconds after which many servers close: a request on a connection that is just closing would fail. */
@@ -122,7 +124,7 @@ const IDLE_MAX = 128;
 const WAITING_OF_TENANT_MAX = 1_024;
 
 export function createOutbound(options: OutboundOptions): Outbound {
-  const { requestsMax, clock, onRefused } = options;
+  const { requestsMax, clock, onRefused, pace = runAtOnce } = options;
   const refusals = createRefusalLog({ clock, write: onRefused });
   const pool = new OutboundConnections({ idleMs: options.idleMs ?? IDLE_MS, idleMax: IDLE_MAX });
   const places = new CallPlaces({
@@ -166,7 +168,9 @@ export function createOutbound(options: OutboundOptions): Outbound {
         else call.holds(place);
         end.signal.throwIfAborted();
         const { headersMs } = bounds;
-        return answerOf(await exchangeMessages(wire, { pool, end, headersMs, onOver: call.over }), end, bounds);
+        const turn = (work: () => void) => pace(request.tenantId, work);
+        const exchange = { pool, end, headersMs, pace: turn, onOver: call.over };
+        return answerOf(await exchangeMessages(wire, exchange), end, bounds);
       } catch (error) {
         const failure = outboundFailureOf(error);
         noteRefusal(request, failure);
@@ -180,6 +184,10 @@ export function createOutbound(options: OutboundOptions): Outbound {
       refusals.close();
     },
   };
+}
+
+async function runAtOnce(_tenantId: string, work: () => void): Promise<void> {
+  work();
 }
 
 function placeOf({ tenantId, isAnonymous }: OutboundRequest, { poolName }: Pick<PlaceAsked, 'poolName'>): PlaceAsked {

@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import { BodyCollector, isFragmented } from '../../kernel/body-collector.js';
+import { BodyCollector, FragmentWatch } from '../../kernel/body-collector.js';
 import { AppError } from '../../kernel/errors.js';
 import { JsonScan, parseJsonBody } from '../../kernel/json-guard.js';
 import type { Exchange } from './respond.js';
@@ -34,12 +34,12 @@ export interface ReceivedBody {
 
 /** Reads the bytes of a body. */
 export function readBody(exchange: Exchange, bounds: BodyLimits, count: CountBytes): Promise<ReceivedBody> {
-  const { request, response, context } = exchange;
+  const { response, context } = exchange;
   refuseTooLong(context, bounds.bytesMax);
   // Whoever asked first is told to go on only now: the rights are known and the length is fine.
   if (context.headers.expect !== undefined) response.writeContinue();
   const isShort = Number(context.headers.contentLength ?? Number.POSITIVE_INFINITY) <= UNSCANNED_BYTES_MAX;
-  return readBytes(request, isShort ? { bytesMax: bounds.bytesMax } : bounds, count);
+  return readBytes(exchange, isShort ? { bytesMax: bounds.bytesMax } : bounds, count);
 }
 
 /** What a body says in JSON. Nothing sent is undefined, whatever the content type says. */
@@ -88,7 +88,7 @@ export function refuseTooLong({ headers }: Exchange['context'], bytesMax: number
   if (Number(headers.contentLength ?? 0) > bytesMax) throw tooLarge(bytesMax);
 }
 
-function readBytes(request: IncomingMessage, bounds: BodyLimits, count: CountBytes): Promise<ReceivedBody> {
+function readBytes({ request, response }: Exchange, bounds: BodyLimits, count: CountBytes): Promise<ReceivedBody> {
   return new Promise((resolve, reject) => {
     const read = new BodyCollector();
     const check = new BodyCheck(bounds);
@@ -106,6 +106,8 @@ function readBytes(request: IncomingMessage, bounds: BodyLimits, count: CountByt
         isOver = true;
         read.clear();
         reject(error);
+        // Parsing what still comes in small chunks would take long: the connection ends as soon as the answer is written.
+        if (check.isFragmented) response.once('finish', () => request.socket.destroy());
       }
     });
     request.on('end', () => {
@@ -122,8 +124,12 @@ function readBytes(request: IncomingMessage, bounds: BodyLimits, count: CountByt
 /** Takes each piece in turn, and throws for the first with which the body is over its bounds. */
 class BodyCheck {
   readonly #bounds: BodyLimits;
-  #pieces = 0;
+  readonly #watch = new FragmentWatch();
   #bytes = 0;
+
+  get isFragmented(): boolean {
+    return this.#watch.isFragmented;
+  }
 
   /** Undefined where nothing bounds the values. */
   readonly scan: JsonScan | undefined;
@@ -135,10 +141,9 @@ class BodyCheck {
 
   add(piece: Buffer): void {
     const { bytesMax, valuesMax = Number.POSITIVE_INFINITY } = this.#bounds;
-    this.#pieces += 1;
     this.#bytes += piece.length;
     if (this.#bytes > bytesMax) throw tooLarge(bytesMax);
-    if (isFragmented(this.#pieces, this.#bytes)) throw fragmented();
+    if (this.#watch.add(piece.length)) throw fragmented();
     this.scan?.add(piece, valuesMax);
     if (this.scan && this.scan.values > valuesMax) throw tooManyValues(valuesMax);
   }

@@ -1,15 +1,16 @@
 import type { IncomingMessage } from 'node:http';
-import { isFragmented } from '../../kernel/body-collector.js';
+import { FragmentWatch } from '../../kernel/body-collector.js';
 
 const MS_MAX = 2_000;
 const BYTES_MAX = 16_777_216;
 
 /**
  * Reads and drops what still comes of a request's body, and calls `done` once: at its end, or when it took two seconds or
- * 16 MiB. A connection that is closed with bytes unread is reset, and the client's system may then drop the answer too.
+ * 16 MiB. A connection that is closed with bytes unread is reset, and the client's system may then drop the answer too. That is
+ * risked where the body comes in very small chunks, each of which takes as long as a large one.
  */
 export function dropBody(request: IncomingMessage, done: () => void): void {
-  let pieces = 0;
+  const watch = new FragmentWatch();
   let bytes = 0;
   const timer = setTimeout(end, MS_MAX);
   function end(): void {
@@ -19,9 +20,9 @@ export function dropBody(request: IncomingMessage, done: () => void): void {
     done();
   }
   function onData(piece: Buffer): void {
-    pieces += 1;
     bytes += piece.length;
-    if (bytes > BYTES_MAX || isFragmented(pieces, bytes)) end();
+    if (watch.add(piece.length)) request.socket.destroy();
+    else if (bytes > BYTES_MAX) end();
   }
   request.on('data', onData);
   for (const name of ENDS) request.on(name, end);

@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import { BodyCollector, isFragmented } from '../../kernel/body-collector.js';
+import { BodyCollector, FragmentWatch } from '../../kernel/body-collector.js';
 import type { AppError } from '../../kernel/errors.js';
 import { brokenOff, fragmented, readBody, tooLarge } from './body.js';
 import type { PassedBytes } from './passed-bytes.js';
@@ -65,7 +65,7 @@ class BodyReader {
   readonly #request: IncomingMessage;
   readonly #bytesMax: number;
   readonly #read = new BodyCollector();
-  #pieces = 0;
+  readonly #watch = new FragmentWatch();
   #bytes = 0;
   #failure: AppError | undefined;
   /** Resolves the wait for the next piece. */
@@ -105,11 +105,10 @@ class BodyReader {
 
   readonly #onData = (piece: Buffer): void => {
     if (this.#failure) return;
-    this.#pieces += 1;
     this.#bytes += piece.length;
     this.#read.add(piece);
     if (this.#bytes > this.#bytesMax) this.#failure = tooLarge(this.#bytesMax);
-    else if (isFragmented(this.#pieces, this.#bytes)) this.#failure = fragmented();
+    else if (this.#watch.add(piece.length)) this.#failure = fragmented();
     else if (this.#read.bytes >= AHEAD_BYTES_MAX) this.#request.pause();
     this.#onMoved();
   };

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { Agent, request } from 'node:http';
 import { Bag } from '../../kernel/bag.js';
-import { BodyCollector, isFragmented } from '../../kernel/body-collector.js';
+import { BodyCollector, FragmentWatch } from '../../kernel/body-collector.js';
 import type { EndSignal } from '../../kernel/end-signal.js';
 
 export interface CallBounds {
@@ -96,13 +96,12 @@ function collect(
   end: (outcome: CallAnswer | EngineCallError) => void,
 ): void {
   const read = new BodyCollector();
-  let pieces = 0;
+  const watch = new FragmentWatch();
   let isOver = false;
   response.on('data', (piece: Buffer) => {
     if (isOver) return;
-    pieces += 1;
     read.add(piece);
-    isOver = read.bytes > bytesMax || isFragmented(pieces, read.bytes);
+    isOver = read.bytes > bytesMax || watch.add(piece.length);
     if (!isOver) return;
     read.clear();
     end(new EngineCallError('too_large'));
