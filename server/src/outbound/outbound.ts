@@ -167,10 +167,8 @@ export function createOutbound(options: OutboundOptions): Outbound {
         if (place instanceof Promise) await waitFor(place, call, bounds.connectMs);
         else call.holds(place);
         end.signal.throwIfAborted();
-        const { headersMs } = bounds;
-        const turn = (work: () => void) => pace(request.tenantId, work);
-        const exchange = { pool, end, headersMs, pace: turn, onOver: call.over };
-        return answerOf(await exchangeMessages(wire, exchange), end, bounds);
+        const own = { end, headersMs: bounds.headersMs, onOver: call.over, pace: pace.bind(null, request.tenantId) };
+        return answerOf(await exchangeMessages(wire, { pool, ...own }), end, bounds);
       } catch (error) {
         const failure = outboundFailureOf(error);
         noteRefusal(request, failure);
