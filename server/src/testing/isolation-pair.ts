@@ -168,6 +168,10 @@ async function writePast(app: TestApp, { id }: TestTenant, label: string): Promi
     `INSERT INTO key_rotations (tenant_id, to_version, stage, place, started_at) VALUES ($1, 2, 'tokens', $2, now())`,
     [id, `place-${label}`],
   );
+  await app.db.owner.query(
+    'INSERT INTO search_tries (tenant_id, application_id, day, tried) VALUES ($1, gen_random_uuid(), now(), 1)',
+    [id],
+  );
 }
 
 /** Names of the same form that belong to nobody. */

@@ -70,6 +70,9 @@ describe('the purge of deleted tenants', () => {
     await add(`INSERT INTO active_tokens SELECT $1, '2030-01-01', 't' || n FROM generate_series(1, $2::int) n`);
     await add(`INSERT INTO token_groups SELECT $1, $1, n, 'card', '{/pci/high/}', $2 / 2 FROM generate_series(0, 1) n`);
     await add('INSERT INTO token_directories SELECT $1, $2');
+    await add(
+      `INSERT INTO search_tries SELECT $1, gen_random_uuid(), '2030-01-31', 1 FROM generate_series(1, $2::int / 100) n`,
+    );
     await add(`INSERT INTO active_token_counts SELECT $1, '2030-01-01', n, $2 / 2 FROM generate_series(0, 1) n`);
     await add(
       `INSERT INTO token_terms SELECT $1, '\\x00', '2030-01-31', gen_random_uuid() FROM generate_series(1, $2::int)`,

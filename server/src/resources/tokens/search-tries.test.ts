@@ -114,9 +114,22 @@ describe('values that are searched for without being revealed', () => {
   });
 
   it('no bound for an Application that sees everything in the clear; its searches are logged all the same', async () => {
-    const { id, key } = await revealed();
-    for (let at = 0; at <= TRIES; at += 1) assert.equal((await search(key, `data:${at}`)).status, 200);
-    assert.equal((await searchedOf(id)).length, TRIES + 1);
+    const rule = { priority: 1, container: '/', transform: 'reveal', permissions: PERMISSIONS } as const;
+    const withPlain = await app.makeApplication(tenant.id, 'private', PERMISSIONS, [rule]);
+    for (const { id, key } of [await revealed(), withPlain]) {
+      for (let at = 0; at <= TRIES; at += 1) assert.equal((await search(key, `data:${at}`)).status, 200);
+      assert.equal((await searchedOf(id)).length, TRIES + 1);
+    }
+  });
+
+  it('429 also where a rule reveals all but what an earlier one masks', async () => {
+    const rules = [
+      { priority: 1, container: '/pii/', transform: 'mask', permissions: PERMISSIONS },
+      { priority: 2, container: '/', transform: 'reveal', permissions: PERMISSIONS },
+    ] as const;
+    const { key } = await app.makeApplication(tenant.id, 'private', [], rules);
+    for (let at = 0; at < TRIES; at += 1) assert.equal((await search(key, `data:${at}`)).status, 200);
+    assert.equal((await search(key, 'data:0')).status, 429);
   });
 
   it('another Application has a bound of its own', async () => {

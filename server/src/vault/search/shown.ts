@@ -34,7 +34,17 @@ export function asksDirectory(principal: Finder, permission: Permission, least: 
 
 /** Whether every token that the caller finds by this permission is shown to it in the clear. */
 export function revealsAll(principal: Finder, permission: Permission): boolean {
-  return principal.grants.every((grants) => showsEnough(grants, permission, 'reveal'));
+  return principal.grants.every((grants) => revealsEverywhere(grants, permission));
+}
+
+/** The first rule that covers a token decides, and plain permissions come last and show masks. */
+function revealsEverywhere({ rules, permissions }: Grants, permission: Permission): boolean {
+  for (const rule of rules) {
+    if (!rule.permissions.includes(permission)) continue;
+    if (!isEnough(rule.transform, 'reveal')) return false;
+    if (rule.container === '/') return true;
+  }
+  return !permissions.has(permission);
 }
 
 function shownBy(grants: Grants, permission: Permission, least: Least, directory: readonly Group[]): SearchCondition {
