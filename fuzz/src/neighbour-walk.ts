@@ -41,7 +41,8 @@ export async function walk(call: Call, walker: Walker, at: number): Promise<void
   await call(key, 'GET', `/tokens/${id}`, undefined, { ...READ, isRight: isMade });
   await call(key, 'GET', `/v2/tokens?id=${id}`, undefined, { ...READ, isRight: isListed });
   const query = { query: `data:"${value}" AND metadata.round:${at}` };
-  await call(key, 'POST', '/v2/tokens/search', query, { ...READ, isRight: isListed });
+  // One entry for the search by value, and one for the token that it found.
+  await call(key, 'POST', '/v2/tokens/search', query, { ...READ, entries: 2, isRight: isListed });
   await detokenize(call, walker, at, id, data);
   const isMasked = (body: Made): boolean => isDeepStrictEqual(body.data, { last: mark.slice(0, 5) });
   await call(maskedKey, 'GET', `/tokens/${id}`, undefined, { ...READ, isRight: isMasked });
