@@ -124,6 +124,7 @@ async function build(options: ClusterOptions, folder: string, undo: Undo, stop: 
     STRONGROOM_ROOT_KEY_FILE: rootKeyFile,
     STRONGROOM_DATA_DIR: join(folder, 'data'),
     STRONGROOM_LOG_LEVEL: 'warn',
+    STRONGROOM_SEARCH_TRIES_PER_DAY: '0',
     // Each worker of the load claims an address of its own, so that the limits are at work and seldom reached.
     STRONGROOM_TRUSTED_PROXIES: PROXY_TO_LOOPBACK,
     ...outside.settings,

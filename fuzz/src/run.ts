@@ -49,6 +49,7 @@ const WARM_UP_SHARE = 0.1;
 
 export const SETTINGS = {
   STRONGROOM_RATE_LIMITS: 'off',
+  STRONGROOM_SEARCH_TRIES_PER_DAY: '0',
   STRONGROOM_HEADER_PREFIXES: 'SVC,BT',
   // Whatever address a body names: nothing here leaves the machine.
   STRONGROOM_OUTBOUND_PUBLIC: 'refused',

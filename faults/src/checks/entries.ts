@@ -15,9 +15,11 @@ export interface Entry {
 /** The entries of a round, by the operation that left them. */
 export type EntriesOf = ReadonlyMap<string, readonly Entry[]>;
 
+/** Reads them without that of a search itself, which is committed before those of the tokens it shows. */
 export async function readEntries(client: pg.Client, roundId: string): Promise<EntriesOf> {
   const { rows } = await client.query<Record<string, string>>(
-    `SELECT tenant_id, operation, entity_type, entity_id, trace_id FROM logs WHERE starts_with(trace_id, $1)`,
+    `SELECT tenant_id, operation, entity_type, entity_id, trace_id FROM logs
+     WHERE starts_with(trace_id, $1) AND NOT (operation = 'search' AND entity_id = '*')`,
     [`${roundId}-`],
   );
   const entries = new Map<string, Entry[]>();
