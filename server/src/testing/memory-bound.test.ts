@@ -14,9 +14,9 @@ const MEBIBYTE = 1_048_576;
 const RESIDENT_MAX_MB = 350;
 const CLIENTS_READING = 8;
 const CLIENTS_SILENT = 8;
-/** One long text, and as many values as fit: the second takes most memory once it is parsed. */
+/** One long text, and as many values as a body may have: the second takes most memory once it is parsed. */
 const LONG = 'x'.repeat(MEBIBYTE - 100);
-const MANY = Array.from({ length: MEBIBYTE / 3 - 100 }, () => []);
+const MANY = Array.from({ length: 9_000 }, (_, at) => `${at}`.padEnd(110, 'x'));
 const TOKENS = [...Array.from({ length: 20 }, () => LONG), ...Array.from({ length: 4 }, () => MANY)];
 
 /** The most memory a process ever had, as the system counted it. */
