@@ -33,7 +33,7 @@ export interface AddedTries {
   readonly applicationId: string;
   readonly day: string;
   readonly count: number;
-  /** So many a day. */
+  /** Values that may be tried in a day. */
   readonly most: number;
 }
 
