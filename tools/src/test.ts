@@ -189,7 +189,7 @@ async function withOrdinaryUser({ results }: TestRun): Promise<Map<string, TestR
   return merged;
 }
 
-/** Results by file and name. Tests of one name are numbered, so that none stands for another. */
+/** Maps results by file and name. Numbers tests that share a name, so that each of them is counted. */
 function keyed(results: readonly TestResult[]): Map<string, TestResult> {
   const byKey = new Map<string, TestResult>();
   for (const result of results) {

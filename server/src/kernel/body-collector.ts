@@ -1,4 +1,4 @@
-/** Each piece takes processor time, and about 200 bytes beside its own, whatever its length. */
+/** Limits for very small pieces: handling one costs the same time, and about 200 bytes of memory, whatever its length. */
 const PIECES_MAX = 1_000;
 const AVERAGE_BYTES_MIN = 64;
 
@@ -29,13 +29,13 @@ export class FragmentWatch {
   }
 }
 
-/** Small pieces are copied into one block after this many; copying large ones would take their memory once more. */
+/** Number of small pieces that are copied into one block. Large pieces are kept as they are, to save the second copy. */
 const LOOSE_MAX = 128;
 const SMALL_BYTES = 4_096;
 
 /**
- * Collects the pieces of a body in their order. It takes at most the bytes of the body, 32 KiB for pieces that are not yet
- * copied together, and the bytes once more while `take` joins them.
+ * Collects the pieces of a body in order. Uses at most the length of the body plus 32 KiB, and twice the length while `take`
+ * joins the blocks.
  */
 export class BodyCollector {
   #blocks: Buffer[] = [];

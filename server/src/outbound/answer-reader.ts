@@ -102,7 +102,7 @@ export class AnswerReader {
   #read(): void {
     try {
       while (this.#rest !== undefined && !this.#isHeld && this.#readStep(this.#rest)) {
-        // Each step reads one part, until it needs more bytes or the reader wants no more.
+        // The condition does the work: it reads step by step until bytes run out or the target asks to pause.
       }
     } finally {
       this.#handChunks();

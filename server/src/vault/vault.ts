@@ -76,7 +76,7 @@ export interface Vault {
    * A page of the tokens on which the principal has token:read, for a search token:search; others are left out, also of the
    * total. Log: "Token listed", for a search "Token found by search", for each token on the page. Where the page comes in
    * pieces, all entries are durable before the first piece is made; what each token holds when its turn comes decides anew
-   * whether the caller sees it. A search by what tokens hold is logged besides, as "Tokens searched", whatever its page shows.
+   * whether the caller sees it. A search with a `data` or `fingerprint` term also logs "Tokens searched", even for an empty page.
    * Throws `invalid_query`, and `search_bound` where the Application has tried too many values today.
    */
   list(principal: Principal, auditContext: AuditContext, wanted: Wanted, page: PageWanted): Promise<TokenPage>;

@@ -11,7 +11,7 @@ import type { RunnerOptions } from './runner.js';
 /** Rights may be so old when a body has arrived. Of most requests it is there at once, and nothing is asked again. */
 const RIGHTS_FRESH_MS = 100;
 
-/** Resolves with the body once it is there, and the caller still may send them. */
+/** Resolves with the body once it is there, and the caller may still send it. */
 export type ReceiveBody = (exchange: Exchange) => Promise<ReceivedBody>;
 
 /** A body can take half a minute to come. What was taken from the caller meanwhile it does not have any more. */

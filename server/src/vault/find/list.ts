@@ -108,7 +108,7 @@ function heldTermsOf({ query, filters }: Searched): readonly Held[] {
   return filters?.fingerprint === undefined ? [] : ['fingerprint'];
 }
 
-/** Returns the number of values that the search tries without reveal; undefined where there are none. */
+/** Counts the values that the search tries on tokens not revealed to the caller. Returns undefined if there are none. */
 function triesOf(
   { leastShown }: Parts,
   principal: Principal,
